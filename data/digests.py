@@ -1,10 +1,10 @@
-"""Every digest of the project.
+"""Digests: every function of the project that computes one.
 
-Keys, file names, caches and published folders contain digests. A function may therefore never change: it returns the
-same digest for the same content in every version.
+Keys, file names, caches and published folders contain digests. Each function therefore returns the same digest for the
+same content in every version.
 
 SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files. BLAKE2 is for short ids, and
-for the large files of `swaymeter.data.storage.remembered`. The module imports only swaymeter.data.errors.
+for the large files of `swaymeter.data.storage.remembered`.
 """
 
 import base64
@@ -24,7 +24,7 @@ from swaymeter.data.errors import MissingFile
 
 _SEPARATOR = "\x1f"
 _PIECE = 1 << 16
-"""Number of bytes that are read at once: they fit into the processor's cache."""
+"""Number of bytes that are read at once; so many fit into the processor's cache."""
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
@@ -33,7 +33,7 @@ def sha256(*parts: str | bytes | memoryview) -> str:
 
 
 def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
-    """Return the digest of `sha256` for parts that are produced one by one, and so need little memory."""
+    """Return the digest of `sha256` for parts that are read one by one, to save memory."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() if isinstance(part, str) else part)
@@ -66,7 +66,7 @@ def seed_bytes(*parts: object) -> bytes:
 
 
 def typed_seed_bytes(*parts: str | int) -> bytes:
-    """Return 32 bytes as `seed_bytes` does, except that 1 and "1" differ."""
+    """Return 32 bytes like `seed_bytes`, but with different bytes for 1 and "1"."""
     return hashlib.sha256(json.dumps(parts).encode()).digest()
 
 
@@ -85,7 +85,7 @@ def integrity(text: str) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 (hex) of a file's bytes; OSError if it cannot be read."""
+    """Return the SHA-256 (hex) of a file's bytes; OSError for an unreadable file."""
     with open_file(path) as file:
         return sha256_of_open(file)
 
@@ -119,7 +119,7 @@ def pieces(file: FileIO) -> Iterator[memoryview]:
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
-    """Return the digest (hex) of a file; a process reads it once for each `state`, the file's size and times."""
+    """Return the digest (hex) of a file; a process reads the file once for each `state`, its size and times."""
     with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -148,7 +148,7 @@ def is_endless(path: Path) -> bool:
 
 
 def digest_of_named_file(file: Path, key: str) -> str:
-    """Return the SHA-256 (hex) of a file that a study file names under `key`; MissingFile if it cannot be read."""
+    """Return the SHA-256 (hex) of a file that a study names under `key`; MissingFile for an unreadable file."""
     try:
         if is_endless(file):
             raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")

@@ -9,7 +9,7 @@ MAX_NAMES = 20
 
 
 def nearest(name: str, names_in_use: Iterable[str]) -> str:
-    """Return the suggestion of the most similar name in use; if none is similar, a list of the names in use."""
+    """Return a question with the most similar name in use; without a similar name, a list of the names in use."""
     names = sorted(names_in_use)
     if matches := get_close_matches(name, names, n=1, cutoff=0.5):
         return f"did you mean {matches[0]!r}?"
@@ -29,7 +29,7 @@ def first_few(names: Sequence[object], limit: int = 3, *, separator: str = ", ")
 
 def printable(content: str | bytes, length: int = 80) -> str:
     """Return the first characters of a text on one line, with a space for each character that cannot be printed."""
-    # The text is read beyond `length`, because blanks are joined, and a character may have up to four bytes.
+    # More than `length` is read, because blanks are joined, and a character may have up to four bytes.
     text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 

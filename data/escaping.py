@@ -15,7 +15,7 @@ from collections.abc import Callable
 from markupsafe import Markup, escape
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that control a terminal or the direction of text instead of being shown; not line breaks and tabs."""
+"""Invisible characters that control a terminal or the direction of text, without line breaks and tabs."""
 _NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Characters that HTML may not have."""
 _NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -192,7 +192,7 @@ _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _CELL_ENDS = frozenset(";\t\n\r")
-"""Characters at which some program begins a new cell."""
+"""Separators: characters at which a program may begin a new cell."""
 
 
 def with_cell_codes(text: str) -> str:
@@ -201,15 +201,12 @@ def with_cell_codes(text: str) -> str:
 
 
 def looks_like_formula(text: str) -> bool:
-    """Return True if the text begins with a formula's sign; blanks, quotes and invisible characters may come first."""
+    """Return True if the text begins with a formula's sign, perhaps after blanks, quotes or invisible characters."""
     return _FORMULA.match(text) is not None
 
 
 def is_computed(text: str) -> bool:
-    """Return True if a program might compute a cell.
-
-    A program might compute a formula that is no number, and a text that begins with a tab or a line break.
-    """
+    """Return True if a program might compute the text: a formula but no number, or a text after a tab or line break."""
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 
@@ -217,7 +214,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
     """Return the text as a cell of a .csv file that no program computes.
 
     A formula gets an apostrophe before it; a number such as -5 does not. Codes such as _x0007_ (ECMA-376, part 1,
-    ST_Xstring) replace characters that a cell cannot have. They also replace the sign of a formula after a semicolon,
+    ST_Xstring) replace characters that a cell cannot have. Codes also replace the sign of a formula after a semicolon,
     tab or line break, because a program with another separator begins a new cell there.
 
     Args:
@@ -225,11 +222,11 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
         needs_apostrophe: Returns True for a text that gets an apostrophe.
     """
 
-    def without_formula(match: re.Match[str]) -> str:
+    def with_coded_sign(match: re.Match[str]) -> str:
         blanks, sign = match.groups()
         return blanks + (sign if _CELL_ENDS.isdisjoint(blanks) else _cell_code(sign))
 
-    cell = _SIGN_AFTER_BLANKS.sub(without_formula, with_cell_codes(text))
+    cell = _SIGN_AFTER_BLANKS.sub(with_coded_sign, with_cell_codes(text))
     # A formula that has apostrophes before it gets another apostrophe, because `sheet_text` removes one.
     return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
@@ -258,7 +255,6 @@ def sheet_text(cell: str) -> str:
 
 
 def _is_converted(text: str) -> bool:
-    """Return True if a program would compute the text, or read it as a number, date, truth value or error."""
     if is_computed(text) or text.startswith("#") or text.strip().casefold() in ("true", "false"):
         return True
     return any(char.isdigit() for char in text) and _NUMBER_OR_DATE.fullmatch(text) is not None

@@ -1,12 +1,12 @@
 """Names of invented entities, which a seeded generator composes from parts in the catalog.
 
 The names depend only on the seed and the class. A shorter list is the beginning of a longer list.
-A generated name may still be the name of something, so `tasks/contexts/invented_names.py` looks it up in graphs.
+`tasks/contexts/invented_names.py` looks each name up in graphs, because something real may have the name.
 """
 
 import re
 
-from swaymeter.data.catalog.name_parts import DRAWN_SLOTS, FILE, SLOT, class_of_names, list_of_slot, name_parts
+from swaymeter.data.catalog.name_parts import DRAWN_SLOTS, FILE, SLOT, list_of_slot, name_parts, names_of_class
 from swaymeter.data.catalog.reading import digest
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.randomness import generator
@@ -18,7 +18,7 @@ LENGTHS = range(2, 81)
 """Possible numbers of characters of a name."""
 
 _DRAWS_PER_NAME = 20
-"""Draws for each requested name; if these and 100 more draws give too few names, the class has too few parts."""
+"""Limit of the draws for each requested name; a list gets 100 more draws."""
 _REPETITION = re.compile(r"(\w)\1\1|(\w\w)\2")
 """A letter three times in a row, as in Fellleni, or two letters twice in a row, as in Kararan."""
 
@@ -33,7 +33,7 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")
-    patterns = class_of_names(entity_class).names
+    patterns = names_of_class(entity_class).names
     draw = _Draw(seed, entity_class)
     names: dict[str, str] = {}
     for _ in range(_DRAWS_PER_NAME * count + 100):
@@ -49,8 +49,6 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
 
 
 class _Draw:
-    """The random draws for one list of names."""
-
     def __init__(self, seed: int, entity_class: str) -> None:
         self._random = generator(seed, "invented names", entity_class)
 
@@ -72,7 +70,6 @@ class _Draw:
 
 
 def _is_valid(name: str) -> bool:
-    """Return True for a name of a valid length without forbidden words and repetitions."""
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
     is_allowed = name_parts().forbidden_words.isdisjoint(words)
     repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None

@@ -24,7 +24,7 @@ class Registry(dict[str, T]):
         super().__init__()
         self.kind = kind
         self.added = set[str]()
-        """The names of items that extensions added."""
+        """The names of items that extensions add later."""
         for item in items:
             self.add(item)
         self.added.clear()

@@ -1,4 +1,4 @@
-"""Base class of the sections of a study file; an unknown key is refused, and the most similar key is suggested."""
+"""Base class of the sections of a study file, and the messages for unknown keys and impossible values."""
 
 import ast
 import inspect
@@ -64,16 +64,13 @@ class Options(BaseModel):
 
 
 def _meanings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each key of a section; a key without a docstring has the base class's docstring.
-
-    Classes are not parsed when they are declared, because only error messages and the JSON schema need the docstrings.
-    """
+    """Return the docstring below each key of a section; a key without a docstring has the base class's docstring."""
     sections = [base for base in reversed(section.__mro__) if issubclass(base, Options)]
     return {key: text for base in sections for key, text in _docstrings(base)}
 
 
 def _docstrings(section: type) -> Iterator[tuple[str, str]]:
-    """Yield each annotated name of a class with the docstring below it; none for a class without source code."""
+    """Yield each annotated name of a class with the docstring below the name."""
     try:
         declaration = ast.parse(dedent(inspect.getsource(section))).body[0]
     except (OSError, TypeError):  # a class of `create_model`, whose fields have descriptions
@@ -121,7 +118,7 @@ def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return the text; ValueError for a character that cannot be printed, because terminals show the text unchanged."""
+    """Return the text; ValueError for a character that cannot be printed, because terminals get the text unchanged."""
     if terminal(text) != text:
         raise ValueError(f"has a character that cannot be printed, {terminal(text)!r}; leave it out")
     return text
@@ -185,7 +182,7 @@ _MESSAGES = {
     "less_than": "must be less than {lt:,}, not {input}",
     "less_than_equal": "must be at most {le:,}, not {input}",
 }
-"""Sentence for each type of error of pydantic."""
+"""Message for each type of error of pydantic."""
 _SAME_MESSAGE = {
     "int_parsing": "int_type",
     "int_parsing_size": "int_type",
@@ -193,11 +190,10 @@ _SAME_MESSAGE = {
     "float_parsing": "float_type",
     "bool_parsing": "bool_type",
 }
-"""Types of errors that have the sentence of another type."""
+"""Types of errors that have the message of another type."""
 
 
 def _problem(entry: Any, section: type[BaseModel]) -> Problem:
-    """Return an entry of pydantic's list of errors as a problem."""
     path_of_key = tuple(part for part in entry["loc"] if part != "[key]")  # "[key]" marks an error in the key itself
     kind = entry["type"]
     if kind == "extra_forbidden" and len(path_of_key) == 1:

@@ -17,10 +17,10 @@ def generator(seed: int, *identity: object) -> np.random.Generator:
 
 
 def typed_generator(seed: int, *identity: str | int) -> np.random.Generator:
-    """Return a generator as `generator` does, except that the identities 1 and "1" differ."""
+    """Return a generator like `generator`, but with different numbers for the identities 1 and "1"."""
     return np.random.default_rng(int.from_bytes(typed_seed_bytes(seed, *identity), "big"))
 
 
 def drawn_first(items: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
-    """Return the `count` items with the smallest seeded digests; the order of two items is the same in every list."""
+    """Return the `count` items with the smallest seeded digests; two items have the same order in every list."""
     return sorted(items, key=lambda item: seed_bytes(seed, *identity, item))[:count]

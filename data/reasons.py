@@ -7,7 +7,6 @@ REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
 
 
 def _reason(code: str, sentence: str) -> str:
-    """Add a reason to REASONS and return its code."""
     REASONS[code] = sentence
     return code
 

@@ -25,10 +25,9 @@ _NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "times
 
 
 class UniqueKeyLoader(SafeLoader):
-    """A safe loader that raises MarkedYAMLError for a repeated key; YAML libraries would use the last value of the key.
+    """A safe loader that raises MarkedYAMLError for a repeated key, of which other loaders use the last value.
 
-    The loader also refuses documents that take long to construct: with long numbers, or with too many values after
-    aliases are expanded.
+    The loader also refuses long numbers, and too many values after aliases are expanded: they take long to construct.
     """
 
     def construct_document(self, node: yaml.Node) -> Any:
@@ -42,7 +41,7 @@ class UniqueKeyLoader(SafeLoader):
             if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError) as error:  # the last two for a tagged text, such as !!int ""
+        except (ValueError, LookupError, AttributeError) as error:  # the last two for wrong tags, such as !!int ""
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 
@@ -79,13 +78,11 @@ def untrusted_yaml(text: str) -> Any:
 def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:
     """Return the number of values of a node after aliases are expanded; MarkedYAMLError for too many.
 
-    Args:
-        node: The node.
-        counts: The numbers of values of earlier nodes, by the id() of the node.
+    `counts` has the numbers of earlier nodes, by the `id` of the node.
     """
     if (earlier_count := counts.get(id(node))) is not None:
         return earlier_count
-    counts[id(node)] = MAX_VALUES  # so that a node with an alias of itself exceeds the limit
+    counts[id(node)] = MAX_VALUES  # a node with an alias of itself then exceeds the limit
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     count = 1 if isinstance(node, yaml.ScalarNode) else 1 + sum(_count_values(child, counts) for child in children)
     if count > MAX_VALUES:

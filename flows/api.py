@@ -105,11 +105,11 @@ class Study:
 
         Args:
             study: Path of a study file, or the name of a bundled study.
-            workspace: Folder of the study's files; None: the workspace that the study names.
+            workspace: Folder of the study's files; None for the workspace that the study names.
             relations: Only these relations.
             models: Only these models.
             measures: Only these measures.
-            runner: Runner of the models: threads, processes or dask; None: the runner in the study.
+            runner: threads, processes or dask, which run the models; None for the runner in the study.
 
         Raises:
             StudyFileError: The file is not valid.
@@ -131,7 +131,7 @@ class Study:
             force: Compute the selected steps again.
             refresh: Fetch again the data that change daily at their source.
             offline: Use no network.
-            wait: Wait for another run that uses the workspace; False: refuse the run.
+            wait: Wait for another run that uses the workspace; if False, another run is an error.
 
         Raises:
             StudyFileError: The study cannot run, for example because a model is missing.
@@ -146,7 +146,7 @@ class Study:
         return self.results
 
     def status(self) -> "pd.DataFrame":
-        """Return the states: a row for each step, and for each measure of a scoring step; nothing is run."""
+        """Return the states: a row for each step or, for a scoring step, for each of its measures; no step runs."""
         import pandas as pd  # the import takes as long as the rest of `swaymeter status`
 
         uncached = replace(self)  # the copy reads the workspace again; this object has cached its `plan` and `graph`
@@ -189,7 +189,7 @@ class Study:
         check_run(self.graph, self.plan, self.selection, name=self.name, offline=offline)
 
     def rows(self) -> list[StatusRow]:
-        """Return a row for each selected step, and for each measure of a selected scoring step."""
+        """Return a row for each selected step or, for a scoring step, for each of its measures."""
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
 
@@ -199,7 +199,7 @@ class Study:
         """Yield a line for each step that would run, and the estimated time.
 
         Raises:
-            WorkFailed: A selected step is refused; raised after the last line.
+            WorkFailed: A selected step is refused. The error follows the last line.
         """
         selection = self._select(stages)
         numbers = selection.rerun_numbers(self.graph, {"force": force, "refresh": refresh})
@@ -230,7 +230,7 @@ class Study:
             refresh: Fetch again the data that change daily at their source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
-            on_wait: Receives a sentence about the other run.
+            on_wait: Receives a sentence about the run that is waited for.
             starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
@@ -314,7 +314,7 @@ class Results:
     """
 
     def __init__(self, database: Path) -> None:
-        """Prepare results from a database, which need not exist yet."""
+        """Prepare the results of a database, which need not exist yet."""
         self.database = database
         self.page = database.parent / "report" / "index.html"
 
@@ -336,10 +336,10 @@ class Results:
         """
         tables = Schema(schema()).by_name
         if name in NAMED_QUERIES:
-            return self._answer(NAMED_QUERIES[name])
+            return self._result(NAMED_QUERIES[name])
         if name not in tables:
             raise UsageError(f"the database has no table or query {name!r}; `swaymeter.open(...).names()` lists them")
-        return self._answer(NamedQuery(name, f"SELECT * FROM {quoted(name)}"))
+        return self._result(NamedQuery(name, f"SELECT * FROM {quoted(name)}"))
 
     def names(self) -> list[str]:
         """Return every name that `frame` accepts, in alphabetical order."""
@@ -351,7 +351,7 @@ class Results:
         Raises:
             InputError: The query is not valid.
         """
-        return self._answer(NamedQuery("sql", text))
+        return self._result(NamedQuery("sql", text))
 
     def findings(self) -> Findings:
         """Return the findings of the report's page: headline, details and caveats.
@@ -363,7 +363,7 @@ class Results:
             raise WorkspaceError(f"there is no report {self.page}; run the study with --stage report")
         return read_findings(self.page.parent)
 
-    def _answer(self, query: NamedQuery) -> "pd.DataFrame":
+    def _result(self, query: NamedQuery) -> "pd.DataFrame":
         from swaymeter.data.warehouse.warehouse import opened  # imports pandas
 
         with opened(self.database, schema()) as warehouse:
@@ -371,7 +371,6 @@ class Results:
 
 
 def _rows(plan: Plan, node: PlannedStep) -> Iterator[StatusRow]:
-    """Yield the row of a step, or a row for each measure of a scoring step."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = plan.display_name(node.id)
     states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.product, node.state, node.reason)]

@@ -47,7 +47,6 @@ class Audit(Results):
     """
 
     def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
-        """Read the results from a database, and compare them with thresholds."""
         super().__init__(database)
         self._measured = audits.results_in(database).measured
         self.failures = [reason for *_, reason in compare_with_thresholds(thresholds, self._measured) if reason]
@@ -59,7 +58,7 @@ class Audit(Results):
 
     @property
     def table(self) -> pd.DataFrame:
-        """A frame with a row for each number of the audit and each model, with its 95% interval."""
+        """A frame with a row for each number of the audit and each model; a row has the number's 95% interval."""
         return pd.DataFrame([{"name": row.name, **asdict(row)} for row in self._measured])
 
 
@@ -94,12 +93,12 @@ def audit(
         sets: Sets of passages, such as "supporting+conflicting".
         orders: Orders of the passages in a set, such as "right_first".
         thresholds: Thresholds such as `{"follow.supporting": ">= 0.9"}`, which decide `passed`.
-        workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
-        samples: Number of sampled answers besides the greedy answer; the measures of persuasion need 5 or more.
+        workspace: The folder of the audit's files; None for `workspaces/audit-` and the file's name.
+        samples: Number of sampled replies besides the greedy reply; the measures of persuasion need 5 or more.
         questions: Number of questions, drawn by a fixed seed; None for all.
-        max_new_tokens: Limit of the tokens of an answer.
-        concurrency: Number of concurrent calls of a function; None: 1, or 8 for an async function.
-        columns: Names of columns of the file, by Swaymeter's names of these columns. `{"question": "query"}` reads the
+        max_new_tokens: Upper bound on the tokens of a reply.
+        concurrency: Number of concurrent calls of a function; None for 1, or for 8 with an async function.
+        columns: The file's names of columns, by Swaymeter's names of these columns. `{"question": "query"}` reads the
             questions from the column query.
         force: True to request all replies again.
         offline: True to use no network.

@@ -34,16 +34,12 @@ REFUSED = "Refused"
 
 
 def run_name() -> str:
-    """Return the name of a flow run, such as "quickstart, run, 2026-05-04 09:30:00"; a retried run keeps its name.
-
-    `prefect flow-run retry NAME` takes this name.
-    """
-    # The count is 0 here before the first attempt; within the flow it is 1 in the first attempt.
-    if flow_run.run_count:
+    """Return the name of a flow run, such as "quickstart, run, 2026-05-04 09:30:00", for `prefect flow-run retry`."""
+    if flow_run.run_count:  # a retry keeps its name; Prefect names a run before it counts the first attempt
         return str(flow_run.name)
     parameters = flow_run.parameters
     stages = parameters.get("stages") or STAGES
-    # The flows report and backfill have no parameter `stages`; their own name is the verb.
+    # For the flows report and backfill, which have no parameter `stages`, the verb is the flow's name.
     verb_of_all = "run" if "stages" in parameters else flow_run.flow_name
     verb = verb_of_all if set(stages) == set(STAGES) else " and ".join(stages)
     if parameters.get("failed"):
@@ -119,7 +115,7 @@ def _state_of(run: Callable[[], State[Any]]) -> State[Any]:
 def backfill(
     study: str, key: str, values: list[Any], workspace: str | None = None, offline: bool = False, wait: bool = False
 ) -> State[Any]:
-    """Run a study once for each value of a key of its file, in order; each run leaves a snapshot in the history.
+    """Run a study once for each value of a key of its file, in order; each run adds a snapshot to the history.
 
     Args:
         study: a study's YAML file. If the key names models, give them one label, because runs are compared by label.
@@ -160,11 +156,10 @@ def _read(
 
 
 def _run(run: StudyRun, *, wait: bool) -> State[Any]:
-    """Run the selected steps as tasks of Prefect, and return the state of the flow."""
     study_file = run.plan.study
     tag_run(study_file.name)
     with scoring_reports(), run.begin(on_wait=log.warning if wait else None):
-        has_work = run.has_work  # before the tasks change the states
+        has_work = run.has_work  # read before the tasks change the states of steps
         run.run_tasks(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
     unfinished = run.unfinished
     show_outcome(run.graph, unfinished)

@@ -13,9 +13,9 @@
     report     the page
 
 A line or -> leads from a step to a step that reads its artifacts. A => B: the rows of an artifact of A list the steps
-B, which are known once A is done. The database also reads the counts of entities in a corpus, whose steps are not in
-the picture. A partition is the static, the temporal or the disputable questions. A pass computes all measures that use
-the same replies of a model. Decided answers are replies whose verdicts people or judges decide.
+B, which are known once A is done. The picture lacks the counts of entities in a corpus, which the database reads. A
+partition is the static, the temporal or the disputable questions. Decided answers are replies whose verdicts people or
+judges decide.
 
 Each module of `stages` that adds steps also has the functions of these steps, which make the artifacts.
 """

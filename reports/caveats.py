@@ -1,4 +1,4 @@
-"""Caveats: sentences on the limits of a headline; a function returns "" if there is nothing to warn of.
+"""Caveats: sentences that limit the findings; a function returns "" if there is nothing to warn of.
 
 The frames of `stand_ins` and `neither` must have rows.
 """
@@ -22,7 +22,7 @@ LITTLE_MEMORY = 0.25
 
 
 def missing_work(card: StudyCard | None) -> str:
-    """Return a sentence on the number of missing pieces of the study."""
+    """Return a sentence on the number of missing scores of the study."""
     missing = card.not_run if card else ()
     if not missing:
         return ""
@@ -48,7 +48,7 @@ def wide_intervals(claims: Iterable[Claim]) -> str:
 
 
 def few_entities(frames: Frames) -> str:
-    """Return a sentence on tests that could not become significant; if there are none, on a small group of entities."""
+    """Return a sentence on tests that could not become significant, or else on a small group of entities."""
     summary, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
     if untestable := int(summary["untestable"].sum()) if len(summary) else 0:
         return (
@@ -64,7 +64,7 @@ def few_entities(frames: Frames) -> str:
 
 
 def others_persuade(frames: Frames) -> str:
-    """Return a sentence on the mean persuasion of contexts that are not about the query's entity: a baseline."""
+    """Return a sentence on a baseline: the mean persuasion of contexts that are not about the query's entity."""
     rows = frames["persuasion_summary"]
     rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
     has_several_models = len(models(rows)) > 1
@@ -88,10 +88,7 @@ def stubborn_is_not_resistance(frames: Frames) -> str:
 
 
 def little_memory(frames: Frames) -> str:
-    """Return a sentence on the share of right closed-book replies if it is small.
-
-    A model that does not know the right answer cannot give it up.
-    """
+    """Return a sentence on the share of right closed-book replies if the share is small."""
     closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
     largest = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
     if largest is None or largest["mean"] >= LITTLE_MEMORY:
@@ -110,7 +107,7 @@ def stand_ins(frames: Frames) -> str:
     return f"Not to be compared with published values: {'; '.join(words)}."
 
 
-def counted(frames: Frames, named_query: str, column: str, words: str) -> str:
+def reply_count(frames: Frames, named_query: str, column: str, words: str) -> str:
     """Return a sentence on the number of replies that a column counts, such as "3 of 120 replies are empty.".
 
     Args:
@@ -129,7 +126,7 @@ def cut_off(frames: Frames) -> str:
     """Return a sentence on the replies that ended at the limit of tokens."""
     tokens = frames["unfinished_greedy_answers"].query("unfinished > 0")["tokens"].dropna().unique()
     limit = f"at {tokens[0]:.0f} tokens" if len(tokens) == 1 else "at the limit of tokens"
-    return counted(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
+    return reply_count(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
 
 
 def neither(frames: Frames) -> str:
@@ -141,7 +138,7 @@ def neither(frames: Frames) -> str:
 
 
 def undecided(frames: Frames) -> str:
-    """Return a sentence on undecided replies; in a study without a judge, it names the option for a judge."""
+    """Return a sentence on undecided replies; without a judge, the sentence names the option for a judge."""
     remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
     words = f"without a decision (the rule finds neither answer, or an unclear one){remedy}"
-    return counted(frames, "silent_replies", "undecided", words)
+    return reply_count(frames, "silent_replies", "undecided", words)

@@ -1,7 +1,6 @@
-"""Changes between two runs as lines, tables, JSON and pages.
+"""Changes between two runs: lines and tables for the terminal, JSON, two pages, and a section of a study's page.
 
-The terminal prints the lines and tables. There are two pages, "over time" and "two runs", and the section "since the
-last run" of a study's page. The page of two runs calls them A and B.
+The page "over time" has all runs, the page "two runs" compares runs A and B, and the section is "since the last run".
 
 Facts, questions and replies come from the web and from models. This module escapes them for the terminal, and the
 templates escape them for HTML.
@@ -48,7 +47,7 @@ HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS_OVER_TIME)
 """Named queries with the changes since the last run, the headline numbers of all runs, and all runs."""
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
-"""Upper bounds on changes of one kind on the page of a study, and on flipped replies on the page of two runs."""
+"""Upper bounds: changes of one kind on the page of a study, and flipped replies on the page of two runs."""
 LIMIT = 20
 """Upper bound on changes of one kind in the terminal."""
 MAX_TEXT = 160
@@ -149,7 +148,7 @@ def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def source_changes(dataset_changes: DatasetChanges) -> dict[str, list[tuple[str, str]]]:
-    """Return changes at the sources by kind and relation, such as "facts: capital"; a change is a sign and a line."""
+    """Return changed facts and questions by kind and relation, such as "facts: capital"; see `source_lines`."""
     lines = {
         f"{kind}: {relation.relation}": list(source_lines(relation))
         for kind, relations in (("facts", dataset_changes.relations), ("questions", dataset_changes.questions))
@@ -164,7 +163,7 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
         for row in rows:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
             yield sign, f"{short(_subject_or_question(row))} → {short(row.object)}{partition}"
-    for changed in sorted(relation.changed, key=_only_counts):
+    for changed in sorted(relation.changed, key=_has_only_new_counts):  # these come last
         row = changed.old
         subject = _subject_or_question(row)
         if isinstance(row, Question) and row.partition == "disputable":  # a page may have several disputes
@@ -173,17 +172,15 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
 
 
 def _subject_or_question(row: Fact | Question) -> str:
-    """Return the subject, or the text of a question without a subject, such as many questions of a user's file."""
     return row.subject or (row.question if isinstance(row, Question) else "")
 
 
-def _only_counts(changed: ChangedRow) -> bool:
-    """Return True if only degrees or page views changed; such rows are listed last."""
+def _has_only_new_counts(changed: ChangedRow) -> bool:
+    """Return True if only degrees or page views changed."""
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
 def _change_text(change: FieldChange) -> str:
-    """Return a field's old and new value, or the names that were added to a list and removed from it."""
     name, old, new = NAMES.get(change.field, change.field), change.old, change.new
     if isinstance(old, tuple) and isinstance(new, tuple):
         signed = [f"- {short(value)}" for value in old if value not in new]
@@ -195,7 +192,7 @@ def _change_text(change: FieldChange) -> str:
 
 
 def _from_first_difference(old: str, new: str) -> tuple[str, str]:
-    """Cut the common beginning of two texts that differ late, so that `short` keeps the difference."""
+    """Return two texts without a long common beginning, so that `short` keeps their first difference."""
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     if common <= MAX_TEXT - SHARED_PREFIX:
         return old, new
@@ -257,22 +254,20 @@ def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
 def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
     """Return lines on the items that only one of two runs has, with the headline numbers that leave them out.
 
-    Pairs of models with the same reasons and headline numbers share a line.
-
     Args:
         unmatched: For each pair of models and each reason, such as "3 of 5 in A not asked in B", the quantities and
-            groups of the headline numbers.
+            groups of the headline numbers. Pairs of models with equal reasons and numbers share a line.
     """
-    pairs: dict[str, list[str]] = {}
+    pairs_by_text: dict[str, list[str]] = {}
     for models, reasons in unmatched.items():
-        named = ((reason, ", ".join(threshold_name(*row) for row in rows)) for reason, rows in reasons.items())
+        texts = (f"{reason} ({', '.join(threshold_name(*row) for row in rows)})" for reason, rows in reasons.items())
         pair = " against ".join(f"{run}: {Model(*model)}" for run, model in zip("AB", models, strict=True))
-        pairs.setdefault("; ".join(f"{reason} ({names})" for reason, names in named), []).append(pair)
-    return [f"{' and '.join(models)}: {text}" for text, models in pairs.items()]
+        pairs_by_text.setdefault("; ".join(texts), []).append(pair)
+    return [f"{' and '.join(pairs)}: {text}" for text, pairs in pairs_by_text.items()]
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """Return a sentence on the change of a headline number, with `name` as the words for the number."""
+    """Return a sentence on the change of the headline number that the sentence calls `name`."""
     unit, items = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     before, after = (number(row[column], unit) for column in ("against_mean", "mean"))
     return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {items}"
@@ -283,7 +278,7 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
 
     Args:
         rows: Rows of `ModelDifference`.
-        runs: Texts before the names of the first and the second model, such as "A: " and "B: ".
+        runs: Texts before the names of the two models, such as "A: " and "B: ".
     """
     by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -313,7 +308,6 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
 
 
 def _change_sentence(row: dict[str, Any]) -> str:
-    """Return a sentence on the change of a headline number, with its model, quantity and group in words."""
     names = quantities(own=row["group"] in OWN_CONDITIONS)
     quantity, group = names.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
     return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
@@ -363,14 +357,11 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def section(changes: RunChanges | None) -> Markup:
-    """Return the section "since the last run" of the page.
-
-    It is empty for a first run. It is empty, too, if the runs differ only in settings or in replies that did not flip,
-    and no number was compared. If nothing differs, the section says so.
-    """
+    """Return the section "since the last run" of the page; empty for the first run, and without comparable content."""
     if changes is None:
         return Markup()
     comparison = changes.comparison
+    # No section, if only settings or unflipped replies differ. If nothing differs at all, the section says so.
     if comparison.differs and not (
         comparison.numbers or replies(comparison) or source_changes(comparison.dataset_changes)
     ):

@@ -2,9 +2,8 @@
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal. Any other number shows two digits of the interval's width, but no decimal that is finer than
-the Monte Carlo error of the interval's ends. The decimals of a difference of shares may be finer than this error. A
-number without an interval has three digits.
+A share has one decimal. Any other number shows two digits of the interval's width, and a number without an interval
+three digits. Except in differences of shares, no decimal is finer than the Monte Carlo error of the interval's ends.
 """
 
 import math
@@ -74,7 +73,7 @@ def too_few_for_r(n: int) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 day, 2 days, 2 queries."""
+    """Return a number with its noun, such as "1 day", "2 days" or "2 queries"."""
     if number == 1:
         return f"{number} {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{number} {noun}s"
@@ -88,12 +87,11 @@ def span(low: float, high: float) -> str:
 def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     """Return the number of relations in which a test by entity is significant, in words.
 
-    An example is "2 of 8 relations (author, capital), with 50 against 50 entities each; adjusted p up to 0.01". Up to
-    MAX_NAMED relations are named.
+    An example: "2 of 8 relations (author, capital), with 50 against 50 entities each; adjusted p up to 0.01".
 
     Args:
-        row: The comparison in the named query `statistics_summary`.
-        tests: The same comparison in the named query `statistics`, a row for each relation.
+        row: The comparison, from the named query `statistics_summary`.
+        tests: Its tests from the named query `statistics`, a row for each relation.
     """
     if not row["tested"]:
         return "none: too few entities for any test"
@@ -112,7 +110,6 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
 
 
 def _has_smallest_p(test: Mapping[str, Any]) -> bool:
-    """Return True if p is the smallest that a permutation test with these numbers of entities can give."""
     if test["test"] == "sign flip":
         permutations = 2 ** test["n_a"]
     else:
@@ -135,7 +132,7 @@ def direction(row: Mapping[str, Any]) -> str:
 
 
 def stand_in_words(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
-    """Return the texts on the stand-in models of these measures, joined by semicolons; empty without stand-ins."""
+    """Return the texts on the stand-in models of these measures; empty without stand-ins."""
     if stand_ins.empty:
         return ""
     rows_of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
@@ -149,11 +146,11 @@ def equivalence_sentence(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
 
 
 def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -> str:
-    """Return sentences on the models at servers; empty without served models.
+    """Return sentences on served models; empty without served models.
 
     Args:
         servers: Rows of the named query `served_models`; the column `server` has what a server reports of itself.
-        means: Means of all models. If some models are local, a sentence says why served models may differ from them.
+        means: Means of all models. Beside local models, a sentence says why results of served models may differ.
     """
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
     if not words:
@@ -168,7 +165,7 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
 
 
 def cut_off_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence that counts, by model, greedy replies cut off at the limit of tokens; empty without any."""
+    """Return a sentence on the number of greedy replies of each model that are cut off; empty without any."""
     words = _count_phrase(reply_counts, "unfinished", partial(_share_of_replies, "unfinished"))
     if not words:
         return ""
@@ -191,7 +188,7 @@ MISSING = {
 
 
 def missing_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
+    """Return a sentence on missing greedy replies of each model with reasons; empty without any."""
     words = "; ".join(filter(None, (_count_phrase(reply_counts, name, reason) for name, reason in MISSING.items())))
     errors = error_lines(reply_counts)
     error_words = f" Errors: {'; '.join(errors)}." if errors else ""
@@ -205,7 +202,7 @@ def error_lines(reply_counts: pd.DataFrame) -> list[str]:
 
 
 def undecided_sentence(replies: pd.DataFrame) -> str:
-    """Return a sentence with the number of undecided greedy replies of each model; empty without any.
+    """Return a sentence on the number of undecided greedy replies of each model; empty without any.
 
     Args:
         replies: Rows of the named query `silent_replies`.
@@ -219,7 +216,7 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
 
 
 def empty_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence that counts the empty greedy replies of each model; empty without any."""
+    """Return a sentence on the number of empty greedy replies of each model; empty without any."""
     words = _count_phrase(reply_counts, "empty", lambda rows: "")
     return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
 
@@ -227,10 +224,7 @@ def empty_sentence(reply_counts: pd.DataFrame) -> str:
 def _count_phrase(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.DataFrame], str]) -> str:
     """Return a phrase on the greedy replies that a column counts: a count for each model, or a sum over many models.
 
-    Args:
-        answers: A row for each model, with `greedy_answers` and the count.
-        column: Column of the count.
-        suffix: Text after each count, such as a reason, or a function from the counted rows to that text.
+    `suffix` is a reason that follows each count, or a function from the counted rows to such a text.
     """
     suffix_of = suffix if callable(suffix) else lambda rows: f", {suffix}"
     if answers.empty or (rows := answers[answers[column] > 0]).empty:
@@ -304,8 +298,6 @@ FEW_ROWS = 5
 def neither_sentences(answers: pd.DataFrame) -> str:
     """Return sentences on replies with a context that state neither the context's answer nor the original answer.
 
-    Each model has a sentence; more than MAX_NAMED models share one sentence.
-
     Args:
         answers: Rows of the named query `greedy_answers_of_neither`, one for each model and reason.
     """
@@ -336,7 +328,6 @@ def _number(row: Mapping[str, Any], name: str) -> float:
 
 
 def _decimals_above_error(row: Mapping[str, Any], width: float) -> int:
-    """Return the number of decimals that are not finer than the Monte Carlo error of the interval's ends."""
     # The first of these columns with a value has the number of units that the bootstrap draws.
     counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))
     units = next((int(count) for count in counts if not pd.isna(count)), 0)

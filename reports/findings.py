@@ -6,8 +6,8 @@ The page, the terminal, findings.json and Prefect's artifact render the same fin
     details                        measures beside the headline
     caveats                        limits of the headline
 
-A sentence ends in numbers, one for each variant or group, with their 95% intervals in brackets. Findings on a user's
-own questions speak of right and wrong passages, and findings on the questions of a paper have the paper's words.
+A sentence ends in numbers, one for each variant or group, with their 95% intervals in brackets. Findings on own
+questions speak of right and wrong passages, and findings on the questions of a paper have the paper's words.
 """
 
 import math
@@ -103,8 +103,8 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
-    # A claim that the answer states differs from its pictured copy in `headline`, so `rest` has the claim, too. The
-    # answer has only the first number of the claim, and the details show all its numbers.
+    # `rest` also has the claim that the answer states, because its copy in `headline` differs in `pictured`. The answer
+    # states only the first number of this claim, and the details show all.
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     warnings = [
@@ -115,17 +115,17 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
 
 
 @dataclass(frozen=True)
-class Share:
-    """A claim about one quantity of a summary.
+class Quantity:
+    """A quantity of a summary, with the words of the claim about it.
 
     Attributes:
         query: Named query with the quantity.
         where: Values of columns that select the rows of the quantity.
         sentence: The sentence up to the number.
         things: Plural noun of the counted items.
-        beside: A second quantity, and words with gaps that follow the number. {0} is the second number, and {1} is the
-            first number minus the second. {3} counts the replies that are stubborn by ROUGE-L; {2} counts the stubborn
-            replies that state the context's answer.
+        beside: A second quantity, and the words after the first number. Their gap {0} is the number of the second
+            quantity, and {1} the first number minus the second. {2} counts the replies that are stubborn by ROUGE-L
+            but state the context's answer, and {3} all replies that are stubborn by ROUGE-L.
     """
 
     query: str
@@ -138,89 +138,89 @@ class Share:
 UNCHANGED = "coherent_persuasion_unchanged"
 """The control of coherent persuasion: it compares two halves of the sampled replies without a context."""
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
-_UNMOVED = UNCHANGED, "; {0} between halves of the answers without a context, so the context adds about {1:+.1g}"
-"""`Share.beside` of coherent persuasion."""
+_BESIDE_CONTROL = UNCHANGED, "; {0} between halves of the answers without a context, so the context adds about {1:+.1g}"
+"""`Quantity.beside` of coherent persuasion."""
 OWN = (
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "follows", "group": "supporting"},
         "With a right passage, the model gave the passage's answer in",
         "right passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "follows", "group": "conflicting"},
         "With a wrong passage, the model gave the passage's answer in",
         "wrong passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "prefers_right", "group": "mixed"},
         "With right and wrong passages together, the model gave only the right answer in",
         "sets of passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "prefers_wrong", "group": "mixed"},
         "With right and wrong passages together, the model gave only the wrong answer in",
         "sets of passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "names_both", "group": "mixed"},
         "With right and wrong passages together, the model gave both answers in",
         "sets of passages",
     ),
-    Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage, the model gave the right answer in"),
-    Share(
+    Quantity(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage, the model gave the right answer in"),
+    Quantity(
         _MEANS,
         {"quantity": "coherent_persuasion", "group": "conflicting"},
         "With a wrong passage, sampled answers moved (coherent persuasion) by",
         "wrong passages",
-        _UNMOVED,
+        _BESIDE_CONTROL,
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "abstains", "group": "all"},
         "If no passage supports an answer, the model declined in",
         "such passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "keeps", "group": "irrelevant"},
         "With an irrelevant passage, the model gave the same answer as without one in",
         "such passages",
     ),
-    Share(
+    Quantity(
         _MEANS,
         {"quantity": "follows", "group": "unknown"},
         "With a passage of unknown kind, the model gave the passage's answer in",
         "such passages",
     ),
 )
-"""Claims on a user's own questions."""
+"""Quantities of own questions with a claim each."""
 _PICTURED = ("follows", "prefers_right", "prefers_wrong", "names_both", "correct", "abstains")
-"""Quantities of own questions that the headline figure shows."""
-_FOLLOWING = Share(
+"""Columns `quantity` of OWN that the headline figure shows."""
+_FOLLOWING = Quantity(
     _PARTITIONS,
     {"quantity": "following"},
     "the greedy answer stated the context's answer in",
     "questions",
     ("stubborn", ", and stayed unchanged in {0}"),
 )
-_BY_RULE = Share(
+_BY_RULE = Quantity(
     _PARTITIONS,
     {"quantity": "persuaded_as_published"},
     "By the paper's rule (ROUGE-L)",
     "questions",
     ("stubborn_as_published", " are persuaded, {0} stubborn; {2} of these {3} state the context's answer"),
 )
-_SAMPLED = Share(
+_SAMPLED = Quantity(
     _PARTITIONS,
     {"quantity": "coherent_persuasion"},
     "sampled answers moved (coherent persuasion) by",
     "questions",
-    _UNMOVED,
+    _BESIDE_CONTROL,
 )
 _SIGN = "(below 0: what is known better is harder to sway)"
 _FISHER = (
@@ -249,80 +249,76 @@ GRAPH_CORRELATE = (
 )
 """Correlate of susceptibility in every study of a graph's facts, in the form of REQUESTED_CORRELATES."""
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
-"""Semantic entropy without a context: summed over tokens, and normalised by length."""
 _TESTS = ("statistics_summary", "statistics")
-"""Named queries with the tests summed up over relations, and with the tests of each relation."""
 
 
 def basis(frames: Frames) -> str:
     """Return the amounts that the headline rests on, such as "40 queries, 600 contexts; 25 questions, 50 contexts."."""
-    rows = frames["setup"]
-    counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
-    answers = frames["unfinished_greedy_answers"]
-    rows = frames["outcomes"]
-    contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
-    things = [
-        plural(contexts, "passage" if are_own(rows) and frames[_PASSAGES].empty else "context") if contexts else "",
-        plural(int(answers["greedy_answers"].sum()), "greedy answer") if len(answers) else "",
+    setup, outcomes, answers = (frames[name] for name in ("setup", "outcomes", "unfinished_greedy_answers"))
+    counts = setup.groupby("quantity")["total"].sum() if len(setup) else pd.Series(dtype=int)
+    on_queries = [
+        plural(int(counts[name]), noun)
+        for name, noun in (("queries", "query"), ("contexts", "context"))
+        if counts.get(name)
     ]
-    questions = [plural(int(counts["questions"]), "question"), *things] if counts.get("questions") else []
-    names = {"queries": "query", "contexts": "context"}
-    query_parts = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
-    parts = [
-        ", ".join(filter(None, parts_of_section)) for parts_of_section in (query_parts, questions) if parts_of_section
-    ]
+    on_questions = []
+    if counts.get("questions"):
+        on_questions.append(plural(int(counts["questions"]), "question"))
+        contexts = int(rows_of(outcomes, models(outcomes)[0])["instances"].sum()) if len(outcomes) else 0
+        if contexts:
+            noun = "passage" if are_own(outcomes) and frames[_PASSAGES].empty else "context"
+            on_questions.append(plural(contexts, noun))
+        if len(answers):
+            on_questions.append(plural(int(answers["greedy_answers"].sum()), "greedy answer"))
+    parts = [", ".join(amounts) for amounts in (on_queries, on_questions) if amounts]
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _share(frames: Frames, share: Share) -> Claim | None:
-    """Return the claim with a number for each model; None without rows."""
-    rows = _pooled(where(frames[share.query], **share.where))
-    shown_models, (second_quantity, words) = models(rows), share.beside
-    second_rows = _pooled(where(frames[share.query], **{**share.where, "quantity": second_quantity}))
-    counts = where(frames["outcomes"], condition=share.where.get("condition", ""))  # for the gaps {2} and {3}
+def _claim_on_quantity(frames: Frames, quantity: Quantity) -> Claim | None:
+    rows = _pooled(where(frames[quantity.query], **quantity.where))
+    shown_models, (second_quantity, words) = models(rows), quantity.beside
+    second_rows = _pooled(where(frames[quantity.query], **{**quantity.where, "quantity": second_quantity}))
+    counts = where(frames["outcomes"], condition=quantity.where.get("condition", ""))  # for the gaps {2} and {3}
     numbers = []
     for model in shown_models:
-        number = _number(_first(rows_of(rows, model)), share.things, _label(model, rows))
+        number = _number(_first(rows_of(rows, model)), quantity.things, _label(model, rows))
         if second := _first(rows_of(second_rows, model)):
             difference = _first(rows_of(rows, model))["mean"] - second["mean"]
             stubborn = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
             number = replace(number, text=number.text + words.format(_count_or_share(second), difference, *stubborn))
         numbers.append(number)
-    pictured = share in OWN and share.where["quantity"] in _PICTURED
-    return Claim(share.sentence, _few(numbers), pictured) if numbers else None
+    pictured = quantity in OWN and quantity.where["quantity"] in _PICTURED
+    return Claim(quantity.sentence, _few(numbers), pictured) if numbers else None
 
 
-def _share_of_paper(frames: Frames, share: Share) -> Claim | None:
+def _claim_on_paper(frames: Frames, quantity: Quantity) -> Claim | None:
     """Return the claim on replies with a counter-memory context, or with the original one if a study has no other."""
     condition = _condition(frames["outcomes"])
-    sentence = share.sentence
+    sentence = quantity.sentence
     if not sentence.startswith("By"):
         sentence = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context {sentence}"
-    return _share(frames, replace(share, where={**share.where, "condition": condition}, sentence=sentence))
+    where_condition = {**quantity.where, "condition": condition}
+    return _claim_on_quantity(frames, replace(quantity, where=where_condition, sentence=sentence))
 
 
 def _condition(outcomes: pd.DataFrame) -> str:
-    """Return the kind of context that claims on a paper's questions are about."""
     return "counter_memory" if (outcomes["condition"] == "counter_memory").any() else "original"
 
 
 def _first(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the first row; empty without rows."""
     return next(iter(records(rows.head(1))), {})
 
 
 def _label(model: Model, rows: pd.DataFrame) -> str:
-    """Return the model's name if the rows are about several models, else an empty text."""
     return str(model) if len(models(rows)) > 1 else ""
 
 
 def _count_or_share(row: Mapping[str, Any]) -> str:
-    """Return a share with its interval, or the count if the replies are too few for an interval."""
     return estimate(row) if row["n"] >= FEWEST_FOR_INTERVAL else f"{row['n'] * row['mean']:.0f}"
 
 
 def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that pool all partitions; if there is a single partition, return its rows."""
+    """Return the rows over all partitions together; if there is a single partition, return its rows."""
     names = [name for name in partitions(rows) if name != "all"] if "partition" in rows else []
     return where(rows, partition="all" if len(names) > 1 else names[0]) if names else rows
 
@@ -373,7 +369,6 @@ def _entropy_correlation(frames: Frames) -> Claim | None:
 
 
 def _r_words(row: Mapping[str, Any]) -> str:
-    """Return a correlation with its interval over subjects, and "demonstrated" if the interval excludes 0."""
     low, high = row["subject_low"], row["subject_high"]
     evidence = "no interval" if pd.isna(low) else "demonstrated" if low > 0 or high < 0 else "not demonstrated"
     return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({evidence})"
@@ -391,7 +386,7 @@ def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
 
 
 def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
-    """Return the label of the lowest or the highest number, with the count of models that have this number."""
+    """Return the label of the number at an end, "lowest" or "highest", with the count of models that have it."""
     alike = sum(other.text == number.text for other in numbers)
     if alike == 1:
         return f"{number.label}, the {end} of {len(numbers)}"
@@ -401,18 +396,15 @@ def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
 def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
     """Return the number of a row with its sample size, such as "22.5% [9.1, 43.2] of 40 answers".
 
-    The interval is over clusters, such as subjects. If clusters have several items, the sample size counts items and
-    clusters: "40 answers, about 20 subjects". If each cluster has one item, the sample size is "40 answers", or
-    "40 questions" if the clusters are questions.
+    The interval is over clusters, such as subjects. The sample size counts items and clusters: "40 answers, about 20
+    subjects". If each cluster has one item, the sample size is "40 answers", or "40 questions" over questions.
     """
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
-    unclustered_things = things if n == clusters and over != "question" else ""
-    counted = (
-        plural(n, (unclustered_things or over).removesuffix("s"))
-        if n == clusters
-        else (f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}")
-    )
+    if n == clusters:
+        counted = plural(n, over if over == "question" else things.removesuffix("s"))
+    else:
+        counted = f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}"
     mean = float(row["mean"])
     if row["unit"] != SHARE:
         return Number(f"{estimate(row)} {row['unit']}, over {counted}", label, value=mean)
@@ -424,7 +416,6 @@ def _number(row: Mapping[str, Any], things: str, label: str) -> Number:
 
 
 def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
-    """Return the claim on the rank correlation of a measure with susceptibility over all relations, by model."""
     rows = where(frames["correlations"], measure_a=measure, measure_b="susceptibility", level=level, relation="all")
     rows = where(rows, query_type="all")
     rows = rows[rows["spearman"].notna()] if len(rows) else rows
@@ -441,12 +432,10 @@ def _rank_correlation(frames: Frames, measure: str, level: str, sentence: str) -
 
 
 def _with_interval(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with the interval of Spearman's correlation in `low` and `high`."""
     return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
 
 
 def _runtime_ratio(frames: Frames) -> Claim | None:
-    """Return the claim on the time for susceptibility over contexts, divided by the time for Fisher susceptibility."""
     rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
@@ -459,9 +448,9 @@ def _runtime_ratio(frames: Frames) -> Claim | None:
 
 
 def _means_of_labels(frames: Frames) -> Claim | None:
-    """Return the claim on the means of the labels of entities, by set of contexts, for the first query type.
+    """Return the claim on the means by label of entities and set of contexts, for the first query type.
 
-    A label is a group of entities in a user's file of names or pairs, such as friends.
+    In a user's file of names or pairs, a label names a group of entities, such as friends.
     """
     rows = frames["susceptibility_by_label"]
     if rows.empty or not rows["type"].isna().any():
@@ -482,12 +471,11 @@ def _means_of_labels(frames: Frames) -> Claim | None:
 
 
 def _p_words(test: Mapping[str, Any]) -> str:
-    """Return the adjusted p of a test in words, or "not tested"."""
     return ", not tested" if pd.isna(test["p_adjusted"]) else f", adjusted p = {test['p_adjusted']:.3f}"
 
 
 def _means_of_pairs(frames: Frames, comparison: str, sentence: str) -> Claim | None:
-    """Return the claim on the means of groups that are compared pair by pair; None for several models."""
+    """Return the claim on the means of groups that are tested in pairs; None for several models."""
     tests = frames["group_comparisons"]
     means = tested_means(tests, comparison)
     numbers = [Number(words, label) for label, words in means.items()] * (len(models(tests)) == 1)
@@ -497,16 +485,10 @@ def _means_of_pairs(frames: Frames, comparison: str, sentence: str) -> Claim | N
 def _means_of_two_groups(frames: Frames, named_query: str, column: str, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of two groups, such as of invented and real entities, by query type.
 
-    Several models are compared for the first query type only.
-
-    Args:
-        frames: Frames by named query.
-        named_query: Name of the query with the means.
-        column: Column that is True for the first group and False for the second.
-        comparison: Name of the comparison in the tests.
-        sentence: The sentence up to the number, if both groups have means.
+    Several models are compared for the first query type only. The `column` of the named query is True for the first
+    group. The sentence ends before the number, and applies if both groups have means.
     """
-    # The sentence if only one of the two groups has means; empty if the claim on labels says nearly the same.
+    # The sentence if a single group has means; empty if the claim on labels says nearly the same.
     single_group_sentence = "" if _means_of_labels(frames) else "Contexts moved queries by"
     rows, numbers = frames[named_query], []
     if len(rows):
@@ -536,13 +518,13 @@ MOVES = {"position": "the place", "length": "the length", "date": "the date", "b
 
 
 def _passage_effects(frames: Frames) -> Claim | None:
-    """Return the claim on the effects that move the answer among several passages, or the claim that none is shown."""
+    """Return the claim on the effects that move the answer among several passages, or that none is significant."""
     effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
-    shown = [row for row in tested if row["direction"] in ("larger", "smaller")]
+    significant = [row for row in tested if row["direction"] in ("larger", "smaller")]
     several = len(models(effects)) > 1
     numbers = []
-    for row in shown:
+    for row in significant:
         effect, variant = EFFECT_WORDS[row["effect"]].format(kind=row["kind"]), Model(row["model"], row["dtype"])
         label = f"{effect}, {variant}" if several else effect
         numbers.append(Number(estimate(row, "difference", signed=True), label))
@@ -555,7 +537,6 @@ def _passage_effects(frames: Frames) -> Claim | None:
 
 
 def _untested_places(frames: Frames) -> str:
-    """Return a sentence with the options that test the place of passages; empty if the study tested it."""
     untested = not (frames["passage_effects_summary"]["effect"] == "position").any()
     return "The place of passages was not tested: --order right_first --order wrong_first tests it." * untested
 
@@ -600,13 +581,12 @@ def _mean(row: Mapping[str, Any]) -> str:
 
 
 def _precision(frames: Frames) -> Claim | None:
-    """Return the claim on the cost of a reduced precision against float32, by model."""
     scored = {model for name in _SCORED for model in models(frames[name]) if model.reduced}
     numbers = []
     for model in sorted(scored):
         rows = rows_of(frames["precision_of_queries"], model)
         words = cost(rows_of(frames["precision_summary"], model), rows, model.dtype) if len(rows) else ""
-        numbers.append(Number(words or "not measured; name `precision: {}` under `measures` in the study", str(model)))
+        numbers.append(Number(words or "not measured; add `precision: {}` under `measures` in the study", str(model)))
     return Claim("Cost of the precision:", tuple(numbers)) if numbers else None
 
 
@@ -637,7 +617,6 @@ Sentence = Callable[[Evidence], Claim | str | None]
 
 
 def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> Sentence:
-    """Return a function that calls `sentence` with the frames of the evidence and these arguments."""
     return lambda evidence: sentence(evidence.frames, *arguments)
 
 
@@ -686,15 +665,18 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding("queries", ("correlations",), _on_frames(_rank_correlation, *GRAPH_CORRELATE)),
     # questions of a user's file
-    *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
+    *(
+        Finding("questions", (quantity.query, "outcomes"), _on_frames(_claim_on_quantity, quantity), _is_of_user)
+        for quantity in OWN
+    ),
     Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_passage_effects)),
     Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_places)),
     # questions of a paper
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _FOLLOWING), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _BY_RULE), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_by_kind), _is_of_paper),
     Finding("questions", ("instance_correlations",), _on_frames(_entropy_correlation), _is_of_paper),
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _SAMPLED), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _SAMPLED), _is_of_paper),
     # details
     Finding("details", ("memorization_summary",), _on_frames(_memorization)),
     Finding(
@@ -734,13 +716,13 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "caveats",
         ("silent_replies",),
-        _on_frames(caveats.counted, "silent_replies", "empty", "empty, which counts as declined"),
+        _on_frames(caveats.reply_count, "silent_replies", "empty", "empty, which counts as declined"),
     ),
     *(
         Finding(
             "caveats",
             ("unfinished_greedy_answers", "silent_replies"),
-            _on_frames(caveats.counted, "unfinished_greedy_answers", column, f"not judged, {why}"),
+            _on_frames(caveats.reply_count, "unfinished_greedy_answers", column, f"not judged, {why}"),
         )
         for column, why in MISSING.items()
     ),

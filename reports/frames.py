@@ -14,11 +14,11 @@ Frames = Mapping[str, pd.DataFrame]
 """Frames by the named query of the warehouse that gave their rows."""
 
 _IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)
-"""Columns of numbers in the unit that the row's column `unit` names."""
+"""Columns of numbers whose unit is in the column `unit`."""
 
 
 class LazyFrames(Mapping[str, pd.DataFrame]):
-    """Frames by named query; each is read when it is first used, and only once.
+    """Frames by named query; a frame is read once, at its first use.
 
     Args:
         names: The named queries.
@@ -52,10 +52,9 @@ def with_empty(frames: Frames, queries: Iterable[str]) -> Frames:
 
 
 def units(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the units of the columns: from the warehouse, or from the frame's own column `unit`.
+    """Return the units of the columns, as the warehouse declares them.
 
-    In frames of summaries, the column `unit` has the unit of means, intervals and quantiles. If rows have different
-    units, these columns get no unit.
+    The column `unit` has the unit of means, intervals and quantiles; they get no unit if their rows differ in it.
     """
     frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     row_units = list(frame["unit"].unique()) if "unit" in frame else []
@@ -63,7 +62,7 @@ def units(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def unit_of(rows: pd.DataFrame, column: str = "unit") -> str:
-    """Return the unit that rows share; empty without rows, such as for a statistic that could not be computed."""
+    """Return the unit that rows share; empty without rows."""
     return str(rows[column].iloc[0]) if len(rows) else ""
 
 
@@ -76,18 +75,14 @@ def without_unit(frame: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class FiniteRows:
-    """Rows with finite scores.
-
-    Attributes:
-        rows: Rows with finite scores.
-        missing: Number of rows that were left out.
-    """
+    """Rows with finite scores."""
 
     rows: pd.DataFrame
     missing: int
+    """Number of rows that were left out."""
 
     def note(self, items: str) -> str:
-        """Return the caption's sentence on left-out rows, with their noun, such as "queries"; empty if all stay."""
+        """Return the caption's sentence on left-out `items`, such as "queries"; empty if no row was left out."""
         if not self.missing:
             return ""
         total = self.missing + len(self.rows)
@@ -120,12 +115,12 @@ def as_published(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_entity(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests over entities; the value of an entity is the mean over its queries or answers."""
+    """Return the tests over entities; an entity has the mean over its queries or answers."""
     return where(tests, unit_of_analysis="entity")
 
 
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
-    """Return the rows sorted by these columns in turn, each in a fixed order of values; other values come last."""
+    """Return the rows sorted by columns, each with an order of its values; other values come last."""
     if frame.empty:
         return frame
     ranks = {column: {value: rank for rank, value in enumerate(order)} for column, order in orders.items()}
@@ -134,7 +129,7 @@ def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
 
 
 def present(rows: pd.DataFrame, column: str, order: Sequence[str]) -> list[str]:
-    """Return the values that occur in a column: first those of `order`, in that order, then other values, sorted."""
+    """Return the values that occur in a column: first values of `order` in this order, then other values, sorted."""
     values = set(rows[column].astype(str)) if len(rows) else set()
     return [value for value in order if value in values] + sorted(values - set(order))
 
@@ -168,7 +163,6 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(column: "pd.Series[Any]") -> list[Any]:
-    """Return the values of a column, with numbers of Python, and None in place of pd.NA."""
     values: list[Any] = column.tolist()
     if column.dtype == object:
         values = [value.item() if isinstance(value, np.generic) else value for value in values]

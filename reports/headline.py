@@ -25,14 +25,14 @@ from swaymeter.reports.models import ANSWERS_PAGE, Model, models, relation_addre
 from swaymeter.reports.words import THRESHOLD_NAMES
 
 MAX_BARS = 24
-"""Upper bound on bars of the figure; the tables below the figure have all."""
+"""Upper bound on bars of the figure; tables have all numbers."""
 VERDICT_SHARES, PARTITIONS, RELATIONS, LABELS = (
     "verdict_shares",
     "partition_means",
     "susceptibility_of_relations",
     "susceptibility_by_label",
 )
-"""Named queries with the rows of bars."""
+"""Named queries with the numbers of bars."""
 QUERIES = (
     VERDICT_SHARES,
     PARTITIONS,
@@ -56,7 +56,7 @@ PART_NAMES: Mapping[str, str] = {
     "passage": "the passage's answer",
     "agreed": "agreed already",
 }
-"""Words for the parts whose names are not shown as they are."""
+"""Words for some parts; other parts are shown by their names."""
 CONDITION_LABELS: Mapping[str, str] = {
     "supporting": "with a right passage",
     "conflicting": "with a wrong passage",
@@ -75,12 +75,12 @@ MAIN_PARTS: Mapping[str, tuple[str, str]] = {
     "neutral": ("declined", "refuse.neutral"),
     "unknown": ("passage", "follow.unknown"),
 }
-"""Main part of the bar of each kind of context, and the name of this part's number in thresholds."""
+"""By kind of context: the main part of its bar, and the name of its number in thresholds."""
 COUNTED_REPLIES: Mapping[str, str] = {
     "follow.conflicting": "wrong or both",
     "follow.unknown": "the passage's answer, alone or beside another",
 }
-"""Replies that a number in thresholds counts, if they are more than the replies of the main part."""
+"""By number in thresholds that counts more replies than the main part of its bar: these replies in words."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
 
@@ -117,7 +117,7 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
 
 
 def _replies(frames: Frames) -> HeadlineFigure | None:
-    """Return the figure of a user's own questions: a bar for each kind of context, set, order and variant."""
+    """Return the figure: a bar for each kind of context, evidence set, order of passages and variant."""
     rows = where(frames[VERDICT_SHARES], condition=[*CONDITION_LABELS])
     if rows.empty:
         return None
@@ -129,7 +129,7 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
     for group in records(groups):
         values = [_text(group[name]) for name in columns]
         group_rows = rows[(rows[columns].astype(object).fillna("") == values).all(axis=1)]
-        # A number in thresholds is over all sets and orders of a condition.
+        # A number in thresholds pools all groups of a condition, so it fits no single one of several groups.
         is_only_group = int((groups["condition"] == group["condition"]).sum()) == 1
         for model in models(group_rows):
             name = short.names[str(model)] if len(shown_models) > 1 else ""
@@ -158,7 +158,7 @@ def _text(value: Any) -> str:
 
 
 def _set_and_order(group: Mapping[str, Any], groups: pd.DataFrame) -> str:
-    """Return the evidence set and the order of passages of a group, if they differ within its condition."""
+    """Return the evidence set and the order of passages in words, if they differ within the condition."""
     same = where(groups, condition=group["condition"])
     words = [
         _text(group[name]).replace("supporting", "right").replace("conflicting", "wrong").replace("_", " ")
@@ -181,7 +181,7 @@ def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str
 def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
     """Return the bar with the name of its main part in thresholds, such as follow.supporting.
 
-    If the number with this name differs from the main part's share, the bar gets the number as `threshold` instead.
+    If the number with this name differs from the share of the main part, the bar gets `threshold` instead of `name`.
     """
     name, main = MAIN_PARTS[condition][1], bar.part(bar.main)
     names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
@@ -215,7 +215,6 @@ def _mostly_undecided(frames: Frames) -> str:
 
 
 def _range_of_variants(chart: HeadlineFigure, variant_words: str) -> str:
-    """Return a sentence with the range of shares in which variants follow right passages and repeat wrong ones."""
     sentences = []
     for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
         part = MAIN_PARTS[condition][0]
@@ -232,7 +231,6 @@ def _range(shares: Sequence[float]) -> str:
 
 
 def _sentence_on_replies(chart: HeadlineFigure) -> str:
-    """Return the sentence on how often replies follow right passages, and how often they repeat wrong ones."""
     right, wrong, mixed, closed_book = (
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
         for name in ("supporting", "conflicting", "mixed", "none")
@@ -251,11 +249,7 @@ def _sentence_on_replies(chart: HeadlineFigure) -> str:
 def _comparison(
     chart: HeadlineFigure, right: Sequence[Bar], wrong: Sequence[Bar], mixed: Sequence[Bar], closed_book: Sequence[Bar]
 ) -> str:
-    """Return the sentence on right and wrong passages.
-
-    If a study has only right or only wrong passages, the sentence is on these. If it has neither, the sentence is on
-    mixed sets; without mixed sets, it is on replies without a passage.
-    """
+    """Return a sentence on right and wrong passages, or else on mixed sets, or else on replies without a passage."""
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)
@@ -296,9 +290,9 @@ def _pooled(bars: Sequence[Bar], name: str) -> float | None:
 
 
 def _sign_of_difference(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
-    """Return 1 if right passages are shown to be followed more often than wrong ones are repeated, -1 if less often.
+    """Return 1 if replies follow right passages significantly more often than they repeat wrong ones, -1 if less often.
 
-    Return 0 if neither is shown, or if there are several bars of a kind.
+    Return 0 if the difference is not significant, or if there are several bars of a kind.
     """
     if len(right) != 1 or len(wrong) != 1:
         return 0
@@ -320,7 +314,6 @@ def _is_larger(first: Part | None, other: Part | None) -> bool:
 
 
 def _outcomes_of_partitions(frames: Frames) -> HeadlineFigure | None:
-    """Return the figure of DynamicQA's questions: a bar for each partition and variant."""
     rows = frames["outcomes"]
     rows = rows[rows["measured"] > 0] if len(rows) else rows
     if rows.empty:
@@ -366,7 +359,7 @@ def _sentence_on_outcomes(chart: HeadlineFigure) -> str:
 
 
 def _labels(frames: Frames) -> HeadlineFigure | None:
-    """Return the figure of mean susceptibility by label of entities and set of contexts, for the first query type."""
+    """Return the figure of mean susceptibility by set of contexts and label of entities; a label pools its types."""
     rows = frames[LABELS]
     rows = rows[rows["type"].isna()] if len(rows) else rows
     names = sorted(rows["label"].dropna().unique()) if len(rows) else []
@@ -401,7 +394,7 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
 def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
 ) -> HeadlineFigure | None:
-    """Return a figure with a bar for each relation and variant; a part is the mean for one value of `column`."""
+    """Return a figure with a bar for each relation and variant, and a part for each value of `column`."""
     query_type, shown_models = query_types(rows)[0], models(rows)
     rows, short = where(rows, query_type=query_type), short_names(map(str, shown_models))
     bars = []

@@ -15,10 +15,7 @@ from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, LazyFrames, records
 
 FULL_PRECISION = frozenset({"float32", "float64", "served", "application", "recorded"})
-"""Dtypes that count as full precision.
-
-The last three stand in place of a dtype for served models, applications and recorded replies.
-"""
+"""Dtypes that count as full precision; the last three are of served models, applications and recorded replies."""
 RUNS = "runs_summary"
 """The named query with the labels of models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"
@@ -27,7 +24,7 @@ ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "hist
 
 @dataclass(frozen=True, order=True)
 class Model:
-    """A variant of a model in one precision. Figures and tables never mix the scores of two variants."""
+    """A variant of a model in one precision."""
 
     name: str
     """Name of the model, or label of the variant, such as "gpt2 · short prompt"."""
@@ -44,34 +41,29 @@ class Model:
 
     @property
     def slug(self) -> str:
-        """The model in names of files."""
+        """Name of the model in names of files."""
         return file_slug(f"{self.name}-{self.dtype}" if self.dtype else self.name)
 
 
 EVERY_MODEL = Model("all models", "")
-"""The model of a figure that shows all models of a study in one picture."""
+"""The model of a figure that shows all models of a study together."""
 
 
 class ShortNames(NamedTuple):
-    """Names such as "gpt2 · short prompt (float32)" without the parts that they share.
-
-    A name has parts between " · ", and its dtype is a part.
-
-    Attributes:
-        shared: The parts that all names have, joined; "" for a single name.
-        names: Each name without the shared parts; a single name is kept whole.
-    """
+    """Names such as "gpt2 · short prompt (float32)" without their shared parts; this name has three parts."""
 
     shared: str
+    """Parts that all names have, joined; "" for a single name."""
     names: Mapping[str, str]
+    """Short name by name; a single name stays whole."""
 
     def titled(self, title: str) -> str:
-        """Return the title of a table, with the shared parts of its names."""
+        """Return the title of a table, followed by the shared parts of the names."""
         return f"{title} · {self.shared}" if self.shared else title
 
 
 def short_names(names: Iterable[str]) -> ShortNames:
-    """Return names without their shared parts; all names stay whole if two would become equal."""
+    """Return names without their shared parts; all names stay whole if two short names would be equal."""
     parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
     shared = set.intersection(*map(set, parts.values())) if len(parts) > 1 else set[str]()
     short = {
@@ -96,7 +88,7 @@ def parameters(name: str) -> int | None:
 
 
 def sizes(runs: pd.DataFrame) -> dict[Model, int]:
-    """Return the number of parameters of each model of the runs: as a run counted it, otherwise from the catalog."""
+    """Return the number of parameters of each model: the number that a run counted, otherwise the catalog's."""
     counts = dict[Model, int]()
     for row in records(runs):
         label, counted = row.get("label"), row.get("parameters")
@@ -107,14 +99,14 @@ def sizes(runs: pd.DataFrame) -> dict[Model, int]:
 
 
 def by_size(unsorted_models: Iterable[Model]) -> list[Model]:
-    """Return the models by size if the catalog has all sizes, otherwise by name; equal sizes by name and dtype."""
+    """Return the models by size, then by name and dtype; only by name and dtype if the catalog lacks a size."""
     ordered = sorted(unsorted_models)
-    sizes = {model: parameters(model.name) or math.inf for model in ordered}
-    return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
+    size_of_model = {model: parameters(model.name) or math.inf for model in ordered}
+    return ordered if math.inf in size_of_model.values() else sorted(ordered, key=size_of_model.__getitem__)
 
 
 def models(frame: pd.DataFrame) -> list[Model]:
-    """Return the models of a frame by size; none if the frame has no models."""
+    """Return the models of a frame by size."""
     if frame.empty or not {"model", "dtype"} <= set(frame.columns):
         return []
     pairs = frame[["model", "dtype"]].drop_duplicates()
@@ -122,7 +114,7 @@ def models(frame: pd.DataFrame) -> list[Model]:
 
 
 def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
-    """Return the frame's rows of a model; all rows if the frame has no models."""
+    """Return the rows of a model; all rows if the frame lacks the column `model`."""
     if "model" not in frame:
         return frame
     selected = frame["model"] == model.name
@@ -132,7 +124,7 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
 
 
 def labelled(frames: Frames) -> Frames:
-    """Replace the names of models by their labels in all frames, except in the frame of the runs, which has both."""
+    """Replace names of models by labels in all frames but that of the runs, which has both in columns."""
     runs = frames[RUNS]
     labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
     if labels.empty:
@@ -151,7 +143,7 @@ def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def file_slug(name: str) -> str:
-    """Return a short file name for any text: letters, digits and dashes, with a digest if characters are left out."""
+    """Return a short file name of letters, digits and dashes; it ends with a digest if it differs from `name`."""
     short = slug(name)[:48].strip("-")
     return short if short == name else f"{short}-{identity(name)[:6]}"
 
@@ -172,10 +164,6 @@ def relation_address(relation: str) -> str:
 
 
 def question_addresses(rows: pd.DataFrame) -> list[str]:
-    """Return the address of each row's question on the answers page.
-
-    Args:
-        rows: Rows with question_id, model and dtype.
-    """
-    rows_of_answers = rows[["question_id", "model", "dtype"]].itertuples(index=False)
-    return [question_address(question_id, Model(model, dtype)) for question_id, model, dtype in rows_of_answers]
+    """Return the address of each row's question and model, from the columns question_id, model and dtype."""
+    keys = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [question_address(question_id, Model(model, dtype)) for question_id, model, dtype in keys]

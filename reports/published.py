@@ -1,6 +1,7 @@
-"""Published values beside those of a study: as columns of a table, as sentences of a caption, or as a table below it.
+"""Published values beside those of a study: as columns of a table, as sentences of a caption, or as a further table.
 
-In a column, a published value stands in the row of the same model with the same partition, level and so on.
+A group of a published value is its partition, level and so on. In a column, the value is in the row with its model and
+group.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,33 +17,27 @@ from swaymeter.reports.models import base_model
 from swaymeter.reports.words import CONDITION_NAMES
 
 MAX_LISTED = 6
-"""Upper bound on groups of published values in a caption. If there are more, only the table below lists the values."""
+"""Upper bound on parts of a caption's sentence with values; with more parts, only the further table has the values."""
 MAX_NAMED = 3
-"""Upper bound on models that a sentence names; of more models, the sentence has only the number."""
+"""Upper bound on models that a sentence names; with more models, the sentence has only their number."""
 ITEMS_WITH_TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Figures and sections of the papers that say in how many relations a comparison is significant."""
 
 
 @dataclass(frozen=True)
 class PublishedValues:
-    """Published values of items, that is, of figures and tables of the papers.
-
-    Attributes:
-        note: Sentences for a caption, on the models that the caption is about.
-        rows: Published values of all models.
-        shared_notes: Notes that apply to every row.
-    """
+    """Published values of items: figures, tables and sections of the papers."""
 
     note: str = ""
+    """Sentences for a caption, on the models of this caption."""
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    """Published values of all models."""
     shared_notes: str = ""
+    """Texts and notes that apply to every row."""
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
-    """Return the catalog's alias for each name; a name is an alias, a hub id or a label of the study.
-
-    A name that the catalog lacks is its own alias.
-    """
+    """Return the catalog's alias by name (alias, hub id or label); a name that the catalog lacks stays as it is."""
     name_of_label = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
     alias_of_name = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
     return {name: alias_of_name.get(base_model(name_of_label.get(name, name)), name) for name in names}
@@ -51,14 +46,14 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
     """Return the rows with columns of published values; a cell is empty if the items print no value for the row.
 
-    A published entropy stands beside both the summed and the length-normalised entropy, because the papers leave open
-    which of the two they print.
+    A published entropy is beside both the summed and the length-normalised entropy, because papers do not say which
+    they print.
 
     Args:
         rows: Rows with the column `model`.
         runs: Rows of the named query `runs_summary`, with the models' labels.
         items: Items of the papers.
-        columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
+        columns: Published quantity by new column; None for the quantity that the row has in its column `quantity`.
     """
     alias_of_model = aliases(rows["model"].unique() if len(rows) else (), runs)
     values = [entry for item in items for entry in published(item)]
@@ -67,14 +62,14 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
         for row in map(_with_single_entropy, records(rows)):
             candidates = [entry for entry in values if entry.quantity == (quantity or row["quantity"])]
             candidates = [entry for entry in candidates if entry.model == alias_of_model[row["model"]]]
-            texts = [entry.words for entry in candidates if _is_about(entry, row)]
+            texts = [entry.text for entry in candidates if _is_about(entry, row)]
             cells.append("; ".join(dict.fromkeys(texts)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
 
 
 def _with_single_entropy(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row in which both semantic entropies have the name semantic_entropy, as in the papers."""
+    """Return the row with the papers' name semantic_entropy for both entropies."""
     return {
         name: value.replace("_length_normalised", "") if isinstance(value, str) else value
         for name, value in row.items()
@@ -85,8 +80,8 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
     """Return the published number of relations in which a comparison is significant, in words and as a share.
 
     Returns:
-        Words such as "5 of 8", and the share, such as 0.625. The share is NaN if the paper does not print the number of
-        tested relations. None if the paper prints no number of significant relations.
+        Words such as "5 of 8", and the share, such as 0.625. The share is NaN if the paper does not print the number
+        of tested relations. None if the paper does not print the number of significant relations.
     """
     row = {"comparison": comparison, "query_type": query_type}
     values = {
@@ -96,13 +91,13 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
         if entry.model == model and _is_about(entry, row)
     }
     if share := values.get("share_significant"):
-        return share.words, share.comparable_value
+        return share.text, share.comparable_value
     if (count := values.get("relations_significant")) is None:
         return None
     if tested := values.get("relations_tested"):
-        return f"{count.words} of {tested.words}", count.comparable_value / tested.comparable_value
+        return f"{count.text} of {tested.text}", count.comparable_value / tested.comparable_value
     # 0 relations are the share 0, whatever the number of tested relations is.
-    return ("none", 0.0) if not count.value else (count.words, float("nan"))
+    return ("none", 0.0) if not count.value else (count.text, float("nan"))
 
 
 def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
@@ -110,7 +105,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
     alias = aliases([model], runs)[model]
     entries = [entry for item in items for entry in published(item) if entry.model == alias]
     words = [
-        f"{_label(entry.quantity)} {entry.words}"
+        f"{_label(entry.quantity)} {entry.text}"
         for entry in entries
         if entry.quantity in quantities and _is_about(entry, row)
     ]
@@ -118,7 +113,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
 
 
 def are_of_papers(frames: Frames) -> bool:
-    """Return True if frames are about the papers' partitions or queries, and not about a user's questions."""
+    """Return True if a study has the papers' partitions or only queries; False for a user's own questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
 
@@ -129,8 +124,8 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
     Args:
         items: Items of the papers, such as du-fig-2.
         names: Names of the models.
-        frames: Frames of the study. Own questions have no published values.
-        listed: True if the caption lists the values, because no column shows them.
+        frames: Frames of the study; own questions have no published values.
+        listed: True if the caption lists the values.
     """
     if not items or not are_of_papers(frames):
         return PublishedValues()
@@ -143,7 +138,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
     missing = [name for name, alias in alias_of_model.items() if alias not in printed_models] if printed_models else []
     others = [model for model in printed_models if model not in alias_of_model.values()]
     note = _value_sentence(shown, single=len(alias_of_model) == 1) if listed else ""
-    # The caption always has the notes on values of models; it has other notes only if it lists the values.
+    # Notes on values without a model are in the caption only if the caption lists the values.
     if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
@@ -153,19 +148,18 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
 
 
 def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
-    """Return the caption's sentence with the values and their sources; empty without values or with too many groups.
+    """Return a sentence with the values and their sources; empty without values or with more than MAX_LISTED parts.
 
-    A group is a source with a model, partition and so on. If `single` is True, the caption is about one model, which
-    the sentence does not name.
+    A part has the values of a source, model and group. If `single` is True, the sentence names no model.
     """
-    groups: dict[tuple[str, str], dict[str, None]] = {}
+    parts: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:
         about = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
-        groups.setdefault((entry.source, about), {})[f"{_label(entry.quantity)} {entry.words}"] = None
-    if not 0 < len(groups) <= MAX_LISTED:
+        parts.setdefault((entry.source, about), {})[f"{_label(entry.quantity)} {entry.text}"] = None
+    if not 0 < len(parts) <= MAX_LISTED:
         return ""
     sources: dict[str, list[str]] = {}
-    for (source, about), words in groups.items():
+    for (source, about), words in parts.items():
         sources.setdefault(source, []).append(f"{about}: {', '.join(words)}" if about else ", ".join(words))
     sentence = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
     return f" Published: {sentence}."
@@ -176,7 +170,6 @@ def _label(quantity: str) -> str:
 
 
 def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Return True if a row has the level, partition and so on of the published value."""
     return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 
@@ -185,7 +178,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _values_by_column(entry: PublishedValue) -> dict[str, str]:
-    """Return the columns and values that a published value is about, such as {"context": "original context"}."""
+    """Return the group of a published value by column, such as {"context": "original context"}."""
     words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
     return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
 
@@ -199,8 +192,8 @@ def _about(entry: PublishedValue) -> str:
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     """Return the published values as rows, and the notes that all rows share.
 
-    A row is a model and a group, such as a partition, and has a column for each quantity. If there are fewer
-    than two values a quantity on average, every row is instead a single value, with the quantity in a column.
+    A row is an item, a model and a group, with a column for each quantity. If quantities have fewer than two values on
+    average, a row is a single value, with the quantity in a column.
     """
     quantities = dict.fromkeys(_label(entry.quantity) for entry in values)
     is_wide = len(values) >= 2 * len(quantities)
@@ -212,7 +205,7 @@ def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
         group = _values_by_column(entry) if is_wide else {"of": _about(entry), "quantity": quantity}
         row = rows.setdefault(key, {"printed_in": paper_items()[entry.item].name, "model": entry.model or "", **group})
         column = quantity if is_wide else "value"
-        row[column] = f"{row[column]}, {entry.words}" if column in row else entry.words
+        row[column] = f"{row[column]}, {entry.text}" if column in row else entry.text
         notes.setdefault(key, {}).update(dict.fromkeys(entry.notes))
     shared_notes = [part for part in next(iter(notes.values())) if all(part in others for others in notes.values())]
     texts = ["; ".join(part for part in notes[key] if part not in shared_notes) for key in rows]

@@ -1,6 +1,6 @@
 """The report of a study: a folder with the page, its figures and its tables, written whole or not at all.
 
-Two processes must not write a report at the same time; the caller prevents it.
+A caller ensures that only one process writes a report.
 """
 
 import json
@@ -31,11 +31,11 @@ from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
-"""Named queries that the page itself reads; its figures, tables and other parts read further queries."""
+"""Named queries of the page, beside those of its figures, tables and other parts."""
 
 
 def queries() -> tuple[str, ...]:
-    """Return the named queries of the warehouse that the figures, findings, tables and pages of a report read."""
+    """Return the named queries of a report: of its figures, findings, tables and pages."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
     parts += [finding.queries for finding in FINDINGS] + [
         ANSWERS_QUERIES,
@@ -58,13 +58,12 @@ def write_report(
     changes: RunChanges | None = None,
     show: Callable[[Findings], object] = lambda study_findings: None,
 ) -> Path:
-    """Write the page, its figures and tables into a folder, in place of an earlier report, and return the page.
+    """Write the report in place of an earlier one, and return the path of its page, index.html.
 
-    Replies to questions add the page answers.html, scores of queries add queries.html, changes add history.html. The
-    returned page, index.html, names the figures that could not be drawn.
+    Replies to questions add answers.html, scores of queries add queries.html, and changes add history.html.
 
     Args:
-        frames: Rows of the named queries, by name; a query may be missing.
+        frames: Frames by named query; a frame may be missing.
         folder: The report's folder.
         card: Settings of the study.
         key: Key of the report's inputs, which manifest.json records beside the digest of every file.
@@ -75,7 +74,7 @@ def write_report(
         InputError: A frame lacks a column.
         WorkspaceError: The folder cannot be written, or contains something that is no report.
     """
-    if Path(folder).is_symlink():  # The target of the link would be replaced, wherever it is.
+    if Path(folder).is_symlink():  # the report would replace the target of the link
         raise WorkspaceError(f"the report folder {folder} is a link; remove the link and run again")
     folder = Path(folder).resolve()
     try:
@@ -109,7 +108,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers_page, queries_page = write_answers(frames, folder, card), write_queries(frames, folder, card)
-    # The figure over time stands only on the page of the study's history.
+    # The figure over time is only on the page of the study's history.
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     if changes:

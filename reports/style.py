@@ -1,11 +1,10 @@
 """The visual language of figures and page: hues, markers, themes, and text that is safe to draw.
 
-Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
-three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue has a contrast
-of at least 3 to 1 to the background of both themes. Only the colours of THEMES differ between the themes.
+Real entities are filled, invented entities hollow. Persuaded and stubborn replies differ by the shape of the marker,
+never by colour alone. Hues are the same in both themes; their contrast to each background is at least 3 to 1.
 
-Functions that draw import matplotlib themselves, because the import takes most of a second and a page without figures
-does not need it.
+Functions import matplotlib themselves, because the import takes most of a second, and a page without figures needs no
+matplotlib.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X
 WIDTH = 7.2
 """Width of a figure in inches."""
 FEW_DOTS = 600
-"""Upper bound on dots that are drawn as vectors and have links; more dots are drawn as pixels."""
+"""Upper bound on dots that are drawn as vectors and have links; more dots become pixels without links."""
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
 
 _RC = {
@@ -84,7 +83,7 @@ _LOCK = threading.RLock()
 
 
 def rules_of_themes(further: str = "") -> str:
-    """Return the colours of both themes as CSS variables; the variables `further`, which both share, come first."""
+    """Return the colours of both themes as CSS; `further` has CSS variables that are the same in both themes."""
     light, dark = ("".join(f"--{role}:{hue};" for role, hue in theme.items()) for theme in THEMES.values())
     return f":root{{{further}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
@@ -93,10 +92,10 @@ def rules_of_themes(further: str = "") -> str:
 def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Apply the settings of the page while a figure is drawn or saved.
 
-    Matplotlib has one set of settings per process, so only one thread draws at a time.
+    Only one thread draws at a time, because a process has one set of matplotlib's settings.
 
     Args:
-        other: Settings that replace those of the page.
+        other: Settings that replace settings of the page.
     """
     from matplotlib.style import context
 
@@ -107,7 +106,7 @@ def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
 def blank(
     rows: int, columns: int, height: float, *, share_x: str | bool = False, share_y: str | bool = False
 ) -> tuple[Figure, list[list[Axes]]]:
-    """Return an empty figure of the page's width and of a height in inches, and its axes row by row."""
+    """Return an empty figure with a height in inches, and its axes row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -121,25 +120,22 @@ def strokes(
     """Return the x and y (3 n,) of n strokes as one line with gaps, which is a single path in the SVG.
 
     Args:
-        x0: x at the start of each stroke (n,), or one x for all strokes.
-        x1: x at the end of each stroke.
-        y0: y at the start of each stroke.
-        y1: y at the end of each stroke.
+        x0: x at the start of each stroke (n,), or one x for all strokes; likewise the other arguments.
+        x1: x at the end.
+        y0: y at the start.
+        y1: y at the end.
     """
     ends = [np.broadcast_arrays(*map(np.asarray, pair), np.nan) for pair in ((x0, x1), (y0, y1))]
     return np.column_stack(ends[0]).astype(float).ravel(), np.column_stack(ends[1]).astype(float).ravel()
 
 
 def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
-    """Draw points (n,) as dots; many dots are drawn as pixels."""
+    """Draw points (n,) as dots; more than FEW_DOTS become pixels."""
     axes.plot(x, y, "o", alpha=alpha, rasterized=np.size(x) > FEW_DOTS, **style)
 
 
 def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:
     """Add links to the points (n,) of a panel, unless there are more than FEW_DOTS.
-
-    The markers of the links are nearly transparent, because a marker with alpha 0 is not written and could not be
-    clicked.
 
     Args:
         axes: The panel.
@@ -149,6 +145,7 @@ def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> No
     """
     if 0 < len(addresses) <= FEW_DOTS:
         urls = [f"../{address}" for address in addresses]  # from the folder of the figures
+        # Nearly transparent, because matplotlib does not write a marker with alpha 0.
         axes.scatter(x, y, s=64, c=PAPER, alpha=0.002, linewidths=0, urls=urls, zorder=9)
 
 
@@ -168,7 +165,7 @@ def legend_above(figure: Figure, marks: Sequence[Line2D]) -> None:
 
 
 def headed(axes: Axes, title: str, *lines: str) -> None:
-    """Set the title of a panel, with lines of smaller text between title and panel."""
+    """Set the title of a panel, with smaller lines below it."""
     axes.set_title(title, pad=5 + 11 * len(lines))
     axes.annotate(
         "\n".join(lines),
@@ -183,10 +180,7 @@ def headed(axes: Axes, title: str, *lines: str) -> None:
 
 
 def plain(text: object, max_length: int = 34) -> str:
-    """Return a text that can be drawn: one line without control characters, cut in its middle if it is long.
-
-    Characters without a glyph in the font are replaced.
-    """
+    """Return a text to draw: one line of characters that the font has, cut in its middle if it is long."""
     characters = [(c, unicodedata.category(c)) for c in unicodedata.normalize("NFC", str(text))]
     visible = [(c, category) for c, category in characters if category not in ("Cf", "Cs")]  # formats, surrogates
     spaced = "".join(" " if category in ("Zl", "Zp", "Cc") else c for c, category in visible)  # breaks, controls
@@ -200,7 +194,6 @@ def plain(text: object, max_length: int = 34) -> str:
 
 @cache
 def _glyphs() -> frozenset[int]:
-    """Return the code points of the font."""
     from matplotlib.font_manager import findfont
     from matplotlib.ft2font import FT2Font
 

@@ -1,4 +1,4 @@
-"""Choice of a variant: its shares with right and wrong passages, the Pareto front, and a sentence of advice."""
+"""Choice of a variant: shares with right and wrong passages, the Pareto front, and a sentence of advice."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,30 +11,26 @@ from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
 FOLLOWS, RESISTS = "follows_right", "resists_wrong"
-"""Quantities: the shares of replies that follow right passages, and that resist wrong passages."""
+"""Quantities that decide the choice: shares of replies that follow right passages or resist wrong passages."""
 SHOWN: Mapping[str, str] = {
     FOLLOWS: "follows right passages",
     RESISTS: "resists wrong passages",
     "correct": "right without a passage",
     "abstains": "declines where nothing supports an answer",
 }
-"""The quantities of the table, in words. The first two decide the choice."""
+"""Quantities of the table, in words."""
 _COLUMNS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
 """Column of the table for each quantity."""
 MEANS, DIFFERENCES, COSTS = "models_side_by_side", "model_differences", "variants_summary"
-"""Named queries with the means of variants, their paired differences, and their tokens and seconds."""
+"""Named queries: the means of variants, their paired differences, and their tokens and seconds."""
 
 
 class Variant(NamedTuple):
-    """A variant with its means.
-
-    Attributes:
-        model: Name and dtype of the variant.
-        means: Row of the named query MEANS for each measured quantity.
-    """
+    """A variant with its means."""
 
     model: Model
     means: Mapping[str, Mapping[str, Any]]
+    """Row of the named query MEANS by measured quantity."""
 
     def share(self, quantity: str) -> float:
         """Return the mean of a measured quantity."""
@@ -42,7 +38,7 @@ class Variant(NamedTuple):
 
 
 def variants_of(frames: Frames) -> list[Variant]:
-    """Return the variants for which FOLLOWS and RESISTS were measured, in the order of the page."""
+    """Return the variants with both FOLLOWS and RESISTS, by size of the model."""
     rows = frames[MEANS]
     if rows.empty:
         return []
@@ -72,12 +68,11 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def advice(frames: Frames) -> str:
-    """Return a sentence on the best variants; empty with fewer than two variants.
+    """Return a sentence on the best variant in each quantity; empty with fewer than two variants.
 
-    Candidates for the best variant in a quantity are the variants that are shown to be better than another variant.
-    A candidate that is itself shown to be worse than another variant drops out, unless all candidates would drop out.
-    The candidate with the highest mean is the best. Variants that are not shown to be worse than the best are named,
-    too.
+    Better means significantly better in a paired test. The best variant is better than another variant. If possible,
+    no variant is better than the best. Of several such variants, the best has the highest mean. The sentence also names
+    variants that are not worse than the best.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -106,7 +101,7 @@ def advice(frames: Frames) -> str:
 
 
 def has_difference(frames: Frames) -> bool:
-    """Return True if a variant is shown to be better than another."""
+    """Return True if a variant is significantly better than another."""
     return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
 
@@ -123,7 +118,7 @@ def uneven_note(variants: Sequence[Variant]) -> str:
 
 
 def neither_stated(frames: Frames) -> str:
-    """Return a sentence on replies to a wrong passage that state another answer or no answer; empty without them."""
+    """Return a sentence on replies with another answer or none after a wrong passage; empty without such replies."""
     rows = [row for row in records(frames[COSTS]) if row.get("neither_with_wrong", 0) > 0]
     words = [
         f"{row['neither_with_wrong']} of {row['answers_with_wrong']} replies of {Model(row['model'], row['dtype'])}"
@@ -134,8 +129,8 @@ def neither_stated(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return names: the best variant, then any not shown to be worse; empty if no variant is shown to be better."""
-    worse_than: dict[Model, set[Model]] = {}  # by model: the models that are shown to be worse than this model
+    """Return the best variant, then variants that are not significantly worse; empty if none is better than another."""
+    worse_than: dict[Model, set[Model]] = {}  # by model: the models that are significantly worse
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         if row["direction"] == "larger":
@@ -146,13 +141,15 @@ def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame)
         return []
     beaten = set[Model]().union(*worse_than.values())
     best = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
-    not_worse = [each.model for each in variants if each.model != best and each.model not in worse_than[best]]
+    not_worse = [
+        variant.model for variant in variants if variant.model != best and variant.model not in worse_than[best]
+    ]
     return [str(model) for model in (best, *not_worse)]
 
 
 def _share_phrase(quantity: str, variants: Sequence[Variant], name: str) -> str:
-    variant = next(each for each in variants if str(each.model) == name)
-    return f"{SHOWN[quantity]} {estimate(variant.means[quantity])}"
+    means = next(variant.means for variant in variants if str(variant.model) == name)
+    return f"{SHOWN[quantity]} {estimate(means[quantity])}"
 
 
 def _others(names: Sequence[str]) -> str:
@@ -161,15 +158,14 @@ def _others(names: Sequence[str]) -> str:
 
 
 def _equally_good(following: Sequence[str], resisting: Sequence[str]) -> str:
-    """Return a sentence on the variants that both lists name after the best one; empty if there are none."""
     names = [name for name in following[1:] if name in resisting]
     return f" Not shown to be worse in either: {', '.join(names)}." if names else ""
 
 
 def table(frames: Frames) -> pd.DataFrame:
-    """Return a row for each variant: the four shares in words, tokens and seconds; empty with a single variant.
+    """Return a row for each variant: shares, tokens and seconds; empty with a single variant.
 
-    If a variant is shown to be better than another, the Pareto front comes first. A share without values is left out.
+    If a variant is significantly better than another, the Pareto front comes first.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -180,10 +176,10 @@ def table(frames: Frames) -> pd.DataFrame:
             key=lambda variant: (variant.model not in on_front, -variant.share(FOLLOWS), -variant.share(RESISTS))
         )
     measured = [name for name in SHOWN if any(name in variant.means for variant in variants)]
-    spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[COSTS])}
+    costs = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[COSTS])}
     rows = []
     for variant in variants:
-        cost = spent.get(variant.model, {})
+        cost = costs.get(variant.model, {})
         rows.append(
             {
                 "variant": str(variant.model),

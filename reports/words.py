@@ -1,7 +1,7 @@
 """Terms of a page by the kind of study: a user's own questions, or questions of the papers.
 
-An audit has right and wrong passages, and replies follow or resist them. A replication has the papers' contexts, and
-replies are persuaded or stubborn. The database has the names of the papers, such as persuaded, for both kinds of study.
+Replies to own questions follow or resist right and wrong passages. Replies to questions of the papers are persuaded or
+stubborn. The database has the names of the papers, such as persuaded, for both kinds of study.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "neutral": "neutral passage",
     "unknown": "passage of unknown kind",
 }
-"""Conditions (kinds of context before a question) in words; "all" pools every context."""
+"""Conditions (kinds of context before a question) in words."""
 QUANTITIES: Mapping[str, str] = {
     "follows_right": "follows right passages",
     "resists_wrong": "resists wrong passages",
@@ -39,7 +39,7 @@ QUANTITIES: Mapping[str, str] = {
     "coherent_persuasion_unchanged": "noise floor of coherent persuasion",
     "susceptibility": "susceptibility",
 }
-"""Quantities in which models are compared, in the words of the papers and in the order of tables."""
+"""Quantities that compare models, in the words of the papers and the order of tables."""
 OWN_QUANTITIES: Mapping[str, str] = {
     **QUANTITIES,
     "follows": "follows the passage: gives its answer",
@@ -53,7 +53,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "prior_bias": "keeps its wrong answer against a right passage",
     "binary_utilisation": "begins with the passage's answer",
 }
-"""QUANTITIES in the words of a study of a user's own questions."""
+"""Quantities in words for a user's own questions."""
 THRESHOLD_NAMES: Mapping[str, str] = {
     "follows_right": "follow_right",
     "resists_wrong": "resist_wrong",

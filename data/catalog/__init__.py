@@ -1,8 +1,6 @@
 """Bundled reference data, such as relations, facts and prompts, and the functions that read it.
 
 Every file names its source and licence. A malformed file is refused with its name and the key or line at fault.
-
-Besides the standard library, the package imports only PyYAML, pydantic and modules of swaymeter.data.
 """
 
 from swaymeter.data.catalog.group_texts import GroupTexts, Sentence, group_texts

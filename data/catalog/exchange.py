@@ -1,7 +1,8 @@
-"""Words of two groups that change places in a sentence, such as he and she: exchange.yaml, and pairs in users' files.
+"""Rules that exchange the words of two groups in a sentence, such as he and she.
 
-Each word of a pair is replaced by its counterpart, in the capitals of the word; other words stay. "her" and "his" may
-be in two pairs. The next word then decides between the two counterparts:
+The rules are in exchange.yaml; users' files may have pairs of words. Each word of a pair is replaced by its
+counterpart, with the capitals of the word. "her" and "his" may be in two pairs. The next word then decides between the
+two counterparts:
 
     her -> his    before a word that may be owned: her book
     her -> him    elsewhere: at the end, before punctuation, or before an unowned word, such as "to" or "and"
@@ -26,11 +27,9 @@ from swaymeter.data.errors import UnknownName
 OWNERS = ("her", "his")
 """The words that may be in two pairs."""
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
-"""Two words that change places, such as he and she."""
 
 
 def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the pairs; ValueError for a brace, for a pair of equal words, or for a word in too many pairs."""
     for first, second in pairs:
         if braces := sorted({*"{}"} & {*first, *second}):
             raise ValueError(f"{first!r}, {second!r}: write the words without {braces[0]!r}, which marks slots")
@@ -47,7 +46,7 @@ Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_check_
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class Exchange:
-    """A rule that exchanges words.
+    """A rule for the exchange of words.
 
     Attributes:
         name: name of the rule, such as gender; "own" for the pairs of a user's file.
@@ -70,19 +69,17 @@ class Exchange:
     def _counterpart(self, counterparts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
         """Return the function that replaces a matched word by its counterpart.
 
-        The number of the matched group identifies the word, because the matched text may differ from the word: the
-        pattern of "i" also matches "İ", whose lower case has two characters.
-
         Args:
             counterparts: the counterparts of each word, in the order of the pattern's groups.
         """
         unowned = frozenset(word.lower() for word in self.unowned)
 
         def counterpart(match: re.Match[str]) -> str:
+            # The group's number identifies the word. The matched text may differ: the pattern of "i" also matches "İ".
             possible = counterparts[(match.lastindex or 1) - 1]
             next_word = re.match(r"\s+(\w+)", match.string[match.end() :])
-            is_owner = next_word is not None and next_word[1].lower() not in unowned
-            word = possible[0] if is_owner else possible[-1]
+            may_be_owned = next_word is not None and next_word[1].lower() not in unowned
+            word = possible[0] if may_be_owned else possible[-1]
             if len(match[0]) > 1 and match[0].isupper():
                 return word.upper()
             return word[0].upper() + word[1:] if match[0][0].isupper() else word
@@ -91,7 +88,7 @@ class Exchange:
 
 
 def _counterparts(pairs: tuple[tuple[str, ...], ...]) -> dict[str, list[str]]:
-    """Return the counterparts of each word, in the order of the pairs."""
+    """Return the counterparts by the word in small letters, in the order of the pairs."""
     counterparts: dict[str, list[str]] = {}
     for first, second in pairs:
         counterparts.setdefault(first.lower(), []).append(second)

@@ -1,11 +1,10 @@
-"""Texts about entities in groups, such as names by gender or pairs of friends: queries, and sets of contexts.
+"""Queries and sets of contexts about groups of entities, such as names by gender or pairs of friends.
 
-The texts are a YAML file in the form of the bundled files in data/catalog/groups. A set of contexts is a list of
-sentences, or a copy of another set in which the words of two groups change places, such as he and she
-(`swaymeter.data.catalog.exchange`).
+A file of texts has the form of the YAML files in data/catalog/groups. A set of contexts is a list of sentences, or a
+copy of another set with exchanged words, such as she for he (`swaymeter.data.catalog.exchange`).
 
-The slot of an entity is {entity}; a pair of entities has the slots {entity1} and {entity2}. A query has all slots. A
-sentence with all slots is written once for each entity or pair; any other sentence has no slot.
+Texts about single entities have the slot {entity}; texts about pairs have {entity1} and {entity2}. A query has all
+slots. A sentence has all slots or none; a sentence with slots is written once for each entity or pair.
 """
 
 import re
@@ -19,7 +18,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from swaymeter.data.catalog.exchange import AnExchange
 from swaymeter.data.catalog.reading import Text, document
-from swaymeter.data.catalog.templates import beginning, checked_template, question
+from swaymeter.data.catalog.templates import checked_beginning, checked_question, checked_template
 from swaymeter.data.errors import InputError
 from swaymeter.data.options import Options, Problem, problems, validation_error
 
@@ -90,7 +89,6 @@ class GroupTexts(Options):
         return {name: self._sentences(name) for name in self.contexts}
 
     def _sentences(self, name: str) -> tuple[Sentence, ...]:
-        """Return the sentences of a set, each with its label; ValidationError if no words can be exchanged."""
         context_set = self.contexts[name]
         if context_set.exchanged is None:
             label = context_set.label
@@ -100,14 +98,14 @@ class GroupTexts(Options):
             )
         other = self.contexts.get(context_set.exchanged)
         if other is None or other.exchanged is not None:
-            raise _error(name, "exchanged", f"{context_set.exchanged} is not a set with `sentences`; name such a set")
+            raise _error(name, "exchanged", f"{context_set.exchanged!r} is not a set with `sentences`; name such a set")
         if self.exchange is None:
             raise _error(name, "exchanged", "needs the key `exchange`; add it, with pairs of words or a bundled rule")
         exchanged = []
         for sentence in other.sentences:
             text = self.exchange(sentence.text)
             if text == sentence.text:
-                problem = f"the rule {self.exchange.name} exchanges no word of {sentence.text!r}"
+                problem = f"the rule {self.exchange.name!r} exchanges no word of {sentence.text!r}"
                 raise _error(name, "exchanged", f"{problem}; add words to `exchange`, or write out the sentences")
             label = sentence.label or context_set.label or other.label
             exchanged.append(sentence.model_copy(update={"text": text, "label": label}))
@@ -119,7 +117,8 @@ class GroupTexts(Options):
         for kind, queries in (("open", self.open), ("closed", self.closed)):
             for index, text in enumerate(queries):
                 is_question = kind == "closed" or text.startswith("Q:")
-                wrong += _problems((kind, index), question if is_question else beginning, text, self.slots)
+                check = checked_question if is_question else checked_beginning
+                wrong += _problems((kind, index), check, text, self.slots)
         for name, sentences in self.sets.items():
             for index, sentence in enumerate(sentences if self.contexts[name].exchanged is None else ()):
                 key = "contexts", name, "sentences", index
@@ -137,7 +136,7 @@ class GroupTexts(Options):
 
 
 def group_texts(file: Path) -> GroupTexts:
-    """Return the texts of a file; InputError if it cannot be read, or if keys break a rule."""
+    """Return the texts of a file; InputError if the file cannot be read, or if keys break a rule."""
     try:
         content = document(str(file), file.read_bytes())
     except OSError as error:
@@ -150,13 +149,13 @@ def group_texts(file: Path) -> GroupTexts:
 
 
 def own_or_bundled_file(path: str, ending: str) -> Path:
-    """Return the user's file with this path; without such a file, the bundled file with this name and ending."""
+    """Return the user's file with this path; without a user's file, the bundled file with this name and ending."""
     file = FOLDER / f"{path}{ending}"
     return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
 
 
 def bundled_names(ending: str) -> str:
-    """Return the names of the bundled files with this ending, as one text."""
+    """Return the names of the bundled files with this ending, separated by commas."""
     return ", ".join(sorted(file.stem for file in FOLDER.glob(f"*{ending}")))
 
 
@@ -184,7 +183,7 @@ def _single_line(text: str, slots: tuple[str, ...]) -> str:
 
 
 def _problems(key: tuple[int | str, ...], check: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
-    """Return a list with the problem of a text if `check` raises ValueError; otherwise an empty list."""
+    """Return the problem of a text if `check` raises ValueError; otherwise an empty list."""
     try:
         check(text, slots)
     except ValueError as error:

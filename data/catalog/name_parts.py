@@ -1,7 +1,7 @@
-"""Names of invented entities: the lists in invented.yaml, and name_parts.yaml, whose parts make further names.
+"""Names of invented entities, listed in invented.yaml, and the parts in name_parts.yaml, of which more names are made.
 
-A pattern of names, such as "Leaving {town}", has slots. A slot has the name of a list of texts that stands earlier in
-the file. The slots {digit} and {letter} stand for one character.
+A pattern of names, such as "Leaving {town}", has slots. A slot has the name of a list of texts earlier in the file.
+The slots {digit} and {letter} stand for one character.
 """
 
 import re
@@ -25,7 +25,7 @@ DRAWN_SLOTS = {"digit": "123456789", "letter": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
 
 @dataclass(frozen=True, config=ENTRY)
 class NamesOfClass:
-    """The names of a class of entities.
+    """The patterns and parts of the names of a class of entities.
 
     Attributes:
         called: the class in the plural, such as "films".
@@ -42,7 +42,7 @@ class NameParts(NamedTuple):
     """The content of name_parts.yaml.
 
     Attributes:
-        classes: classes of entities, by name.
+        classes: patterns and parts of the names of each class of entities, by class.
         fillers: lists of texts for slots, by the name of the list; a text may have slots, too.
         forbidden_words: lower-case words that no invented name may have, because real names have them.
     """
@@ -54,7 +54,7 @@ class NameParts(NamedTuple):
 
 @cache
 def invented_entities(entity_class: str) -> tuple[str, ...]:
-    """Return the listed names of a class; raises UnknownName for a class the catalog lacks."""
+    """Return the names of a class in invented.yaml; UnknownName for a class that the file lacks."""
     classes = mapping("invented.yaml", "classes")
     if entity_class not in classes:
         raise UnknownName("entity class", entity_class, classes)
@@ -76,14 +76,15 @@ def name_parts() -> NameParts:
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         names = ", ".join(sorted(differing))
         raise InputError(
-            f"{FILE}: the key `classes` must have exactly the classes of entities; missing or unknown: {names}"
+            f"{FILE}: the keys below `classes` must be all classes of entities, and no others; missing or unknown: "
+            f"{names}"
         )
     forbidden_words = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
     return NameParts(MappingProxyType(classes), MappingProxyType(fillers), forbidden_words)
 
 
-def class_of_names(entity_class: str) -> NamesOfClass:
-    """Return the names of a class of entities; UnknownName for any other class, such as date."""
+def names_of_class(entity_class: str) -> NamesOfClass:
+    """Return the patterns and parts of a class of entities; UnknownName for any other class, such as date."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)
@@ -91,7 +92,7 @@ def class_of_names(entity_class: str) -> NamesOfClass:
 
 
 def list_of_slot(slot: str) -> str:
-    """Return the name of the list that fills a slot: noun for both {noun} and {Noun}; {Noun} asks for capitals."""
+    """Return the name of the list that fills a slot, such as noun for {noun} and for the capitalised {Noun}."""
     return slot[0].lower() + slot[1:]
 
 

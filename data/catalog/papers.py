@@ -63,8 +63,8 @@ class Item:
     def label(self) -> str:
         """The name of the item in its paper: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
         kind, *numbers = self.key.split("-")[1:]
-        words = {"fig": "Fig.", "eq": "Eq.", "app": "Appendix"}.get(kind, kind.capitalize())
-        return " ".join([words, "-".join(numbers).upper()]).strip()
+        kind_name = {"fig": "Fig.", "eq": "Eq.", "app": "Appendix"}.get(kind, kind.capitalize())
+        return " ".join([kind_name, "-".join(numbers).upper()]).strip()
 
     @property
     def name(self) -> str:
@@ -118,11 +118,9 @@ class PublishedValue:
         item: the key of the item that has the number, such as `du-fig-2`.
         model: the alias of the model; None for a number of several models, or of a model that the paper does not name.
         quantity: the name of the quantity, such as persuasion.
-        by: columns and values that select the rows of the database with which the number is compared.
+        by: values by column that select the rows of the database for the comparison.
         sign: the sign before a bound or a round number; None for other numbers.
-        value: the number.
         offset: the amount by which the paper's value is larger than the same value by this project's definition.
-        unit: the unit of the number.
         place: the position in the paper, such as Section 4.1.
         note: notes for a comparison, separated by semicolons.
     """
@@ -149,8 +147,8 @@ class PublishedValue:
         return float(self.value - self.offset)
 
     @property
-    def words(self) -> str:
-        """The comparable value as text, with the printed digits: a share in percent, a bound with its sign."""
+    def text(self) -> str:
+        """The comparable value with the printed digits: a share in percent, a bound with its sign."""
         value = self.value - self.offset
         digits = f"{value:e}" if 0 < abs(value) < Decimal("1e-4") else f"{value:,}"
         if self.unit == "share":
@@ -167,7 +165,7 @@ class PublishedValue:
 
 @cache
 def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
-    """Return the published values of an item, such as `du-fig-2`, or of one of its quantities; empty without numbers.
+    """Return the published values of an item, such as `du-fig-2`, or of one of its quantities.
 
     Raises:
         UnknownName: no paper has the item, or the item lacks the quantity.

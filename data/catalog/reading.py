@@ -1,4 +1,4 @@
-"""Readers of the catalog's files: YAML documents and CSV tables, whose entries and rows are checked by dataclasses.
+"""Readers of the catalog's YAML and CSV files; dataclasses check the entries and rows.
 
 A malformed file is refused with an InputError that names the file and the key or line.
 """
@@ -41,7 +41,7 @@ Entry = TypeVar("Entry")
 
 
 def content(filename: str) -> bytes:
-    """Return the bytes of a catalog file; raises InputError for a missing file."""
+    """Return the bytes of a catalog file; InputError for a missing file."""
     file = resources.files("swaymeter.data.catalog") / filename
     if not file.is_file():
         raise InputError(f"the catalog has no file {filename!r}")
@@ -49,12 +49,12 @@ def content(filename: str) -> bytes:
 
 
 def digest(filename: str) -> str:
-    """Return the SHA-256 of a catalog file, in hex; raises InputError for a missing file."""
+    """Return the SHA-256 (hex) of a catalog file; InputError for a missing file."""
     return sha256(content(filename))
 
 
 def digest_of(values: Any) -> str:
-    """Return the SHA-256 (hex) of a part of a file's content, independent of comments and other parts."""
+    """Return the SHA-256 (hex) of a part of a file's content, such as an entry."""
     return sha256_of_json(values, ensure_ascii=False, sort_keys=True)
 
 
@@ -79,11 +79,11 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
 
 
 def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
-    """Return the mapping below a top-level key of a YAML file; InputError without an entry."""
-    entries = document(filename, user_bytes).get(key)
-    if not isinstance(entries, dict) or not entries:
+    """Return the mapping below a top-level key of a YAML file; InputError for an empty mapping."""
+    content_of_key = document(filename, user_bytes).get(key)
+    if not isinstance(content_of_key, dict) or not content_of_key:
         raise InputError(f"{filename}: the key `{key}` must have entries below it: keys with values")
-    return entries
+    return content_of_key
 
 
 def entries(
@@ -152,7 +152,6 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
 
 
 def _text(filename: str, user_bytes: bytes | None = None) -> str:
-    """Return the text of a catalog file, or of a user's bytes; InputError if it is not UTF-8."""
     try:
         return (content(filename) if user_bytes is None else user_bytes).decode("utf-8")
     except UnicodeDecodeError as error:

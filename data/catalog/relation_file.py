@@ -72,7 +72,6 @@ _NEGATED_INCLUDE = {None: "do not include", "s": "does not include", "d": "did n
 
 
 def _as_tuple(names: Any) -> Any:
-    """Return a text in a tuple, and None as an empty tuple."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else names
@@ -151,7 +150,7 @@ class Relation:
         return {**vars(self), "contexts": dict(self.contexts)}
 
     def __reduce__(self) -> tuple[partial["Relation"], tuple[()]]:
-        """Make a relation picklable, because the read-only mapping of its contexts is not."""
+        # A relation's read-only mapping of contexts cannot be pickled.
         return partial(Relation, **self.entry), ()
 
 
@@ -181,7 +180,6 @@ def own_relations(file: Path) -> Mapping[str, Relation]:
 
 
 def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) -> None:
-    """Raise InputError if two relations have the same predicate."""
     owners: dict[str, str] = {}
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
@@ -194,7 +192,7 @@ def relation(name: str, own: Mapping[str, Relation] = MappingProxyType({})) -> R
     """Return the relation with this name, from the catalog or from `own`; UnknownName suggests a similar name.
 
     Args:
-        name: name of the relation.
+        name: name of the relation, such as capital.
         own: relations of a user's file, by name.
     """
     relations_by_name = {**relations(), **own}
@@ -209,17 +207,17 @@ def relations_of_yago() -> tuple[str, ...]:
 
 
 def relation_digest(name: str) -> str:
-    """Return the digest of a relation's entry, which determines its texts; UnknownName if no relation has the name."""
+    """Return the digest of a relation's entry; UnknownName if no relation has the name."""
     return digest_of(relation(name).entry)
 
 
 def property_names_digest() -> str:
-    """Return the digest of all relations' names and properties, which decide the relations of DynamicQA's questions."""
+    """Return the digest of the values by which a question of DynamicQA gets its relation."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 
 def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
-    """Return a template of each kind of context in the published form, made from the relation's open sentence.
+    """Return a template of each kind of context in the form of Du et al. 2024, made from the relation's open sentence.
 
         base        the beginning of the sentence, and the answer     The capital of Norway is Lima.
         assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
@@ -241,7 +239,7 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
 
 
 def _negated(beginning: str) -> str | None:
-    """Return a beginning with its verb denied; None without a form of "be" or "include" in its main clause."""
+    """Return a beginning with its verb denied; None without such a verb."""
     if match := _INCLUDE.search(beginning):
         return beginning[: match.start()] + _NEGATED_INCLUDE[match[1]]
     match = _BE.match(beginning)

@@ -69,7 +69,7 @@ class CatalogQuestion:
 
 @cache
 def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
-    """Return the bundled real facts, all or of one relation; raises UnknownName for an unknown relation."""
+    """Return the bundled real facts of one relation or of all; UnknownName for an unknown relation."""
     if name is None:
         return rows("facts.csv", CatalogFact)
     relation_name = relation(name).name
@@ -78,7 +78,7 @@ def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
 
 @cache
 def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
-    """Return the bundled questions, all or of one partition; raises UnknownName for an unknown partition."""
+    """Return the bundled questions of one partition or of all; UnknownName for an unknown partition."""
     if partition is None:
         return rows("questions.csv", CatalogQuestion)
     if partition not in PARTITIONS:

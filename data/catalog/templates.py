@@ -1,4 +1,4 @@
-"""The texts of a relation: their rules, and the replacement of their slots.
+"""Templates of the texts of a relation: the rules that they follow, and the replacement of their slots.
 
 The slots are {entity} (the entity of a query) and {answer}; a pair of entities has {entity1} and {entity2}.
 Names are inserted unchanged, such as "The Beatles". A template may therefore have no article directly before a slot
@@ -33,7 +33,7 @@ def fill(template: str, **names: str | None) -> str:
 
     Args:
         template: the template.
-        names: the texts for the slots, such as entity="Norway" and answer="Oslo".
+        names: the name for each slot, such as entity="Norway" and answer="Oslo".
 
     Raises:
         InputError: a slot of the template has no text.
@@ -48,14 +48,14 @@ def fill(template: str, **names: str | None) -> str:
     return _SLOT.sub(text_for, template)
 
 
-def question(template: str, slots: Sequence[str]) -> str:
+def checked_question(template: str, slots: Sequence[str]) -> str:
     """Return the template if it is a question with exactly these slots; ValueError if it breaks a rule."""
     if not template.startswith("Q: ") or not template.endswith("?\nA:"):
         raise ValueError(r"must begin with 'Q: ' and end with '?\nA:'")
     return checked_template(template, slots)
 
 
-def beginning(template: str, slots: Sequence[str]) -> str:
+def checked_beginning(template: str, slots: Sequence[str]) -> str:
     """Return the template if it begins a sentence and has exactly these slots; ValueError if it breaks a rule."""
     if _ARTICLE_LAST.search(template):
         raise ValueError("must not end with an article, because the answer may need another one or none")
@@ -64,7 +64,7 @@ def beginning(template: str, slots: Sequence[str]) -> str:
     return checked_template(template, slots)
 
 
-def _sentence(template: str) -> str:
+def _checked_sentence(template: str) -> str:
     if not template.endswith(".\n"):
         raise ValueError("must end with a full stop and a newline")
     return checked_template(template, ["{answer}", "{entity}"])
@@ -90,8 +90,8 @@ def checked_template(template: str, slots: Sequence[str]) -> str:
     return template
 
 
-OpenQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{entity}"]))]
-ClosedQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{answer}", "{entity}"]))]
-Beginning = Annotated[Text, AfterValidator(partial(beginning, slots=["{entity}"]))]
+OpenQuestion = Annotated[Text, AfterValidator(partial(checked_question, slots=["{entity}"]))]
+ClosedQuestion = Annotated[Text, AfterValidator(partial(checked_question, slots=["{answer}", "{entity}"]))]
+Beginning = Annotated[Text, AfterValidator(partial(checked_beginning, slots=["{entity}"]))]
 """The beginning of a sentence that an answer completes; it ends before the answer."""
-Sentence = Annotated[Text, AfterValidator(_sentence)]
+Sentence = Annotated[Text, AfterValidator(_checked_sentence)]

@@ -28,9 +28,7 @@ class Dataset:
 
     Attributes:
         path: The folder or file from which the dataset was read.
-        facts: The facts.
         warnings: Sentences about missing files, and about files that are not read.
-        questions: The questions.
     """
 
     path: Path
@@ -42,8 +40,8 @@ class Dataset:
     def of(path: str | Path) -> "Dataset":
         """Return the dataset at a path.
 
-        A workspace's dataset has the facts and questions of all its studies. If a relation, or a part of the questions,
-        has several files from different settings, only the newest file is read.
+        A workspace's dataset has the facts and questions of all its studies. If different settings left several files
+        of a relation, or of a part of the questions, only the newest file is read.
 
         Raises:
             InputError: There is no dataset at the path.
@@ -75,12 +73,12 @@ class Dataset:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the sources of facts and questions."""
+        """The sources of facts and questions."""
         return tuple(sorted({row.source for row in self._rows}))
 
     @property
     def retrieved(self) -> tuple[str, str] | None:
-        """Return the times of the first and the last fetch (UTC, ISO 8601); None if no row has a time."""
+        """The times of the first and the last fetch (UTC, ISO 8601); None if no row has a time."""
         times = [row.retrieved_at for row in self._rows if row.retrieved_at]
         return (min(times), max(times)) if times else None
 
@@ -139,10 +137,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
     """Return the rows of a table in the newest file of each part, and a warning for each part with several files.
 
     A part is the result of one task: the facts of a relation, or the questions of a partition, a property or a page.
-
-    Raises:
-        DamagedFile: A file cannot be read.
-        InputError: A file does not name its part.
+    A file that does not name its part raises InputError.
     """
     # by part: running number, time and path of each file
     by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}
@@ -170,15 +165,14 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
 
 
 def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:
-    """Return the digest of the records; the order of the records, and of the items in their lists, does not matter."""
+    """Return the digest of the records, whatever their order and the order of the items in their lists."""
     rows = []
     for record in records:
-        values = as_row(record).items()
-        rows.append({name: sorted(value, key=_order) if isinstance(value, list) else value for name, value in values})
+        row = as_row(record).items()
+        rows.append({name: sorted(value, key=_sort_key) if isinstance(value, list) else value for name, value in row})
     digest_columns = [column.name for column in table.columns if column.in_digest]
     return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in digest_columns]))))
 
 
-def _order(value: Any) -> Any:
-    """Return the key by which an item of a list is sorted."""
+def _sort_key(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict) else value

@@ -22,7 +22,7 @@ from swaymeter.data.records import Fact, Question, as_row, from_row
 from swaymeter.data.records.history import ItemKind
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import ALL
-from swaymeter.data.storage.history_files import Key
+from swaymeter.data.storage.history_files import ItemId
 from swaymeter.data.storage.notes import json_object
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ Value = str | int | float | tuple[str, ...] | None
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
-"""Named queries (data/warehouse/sql) whose rows are the replies and the queries of a snapshot."""
+"""SQL queries (data/warehouse/sql) whose rows are a snapshot's replies, and its queries with susceptibilities."""
 BETWEEN = "\x1f"
-"""Separator between the ids of a question and a context in a key: ids may have spaces, but no control character."""
+"""Separator between the ids of a question and its context; ids may have spaces, but no control character."""
 REPLY_COLUMNS: Mapping[str, str] = {
     "partition": "str",
     "subject_key": "str",
@@ -56,18 +56,16 @@ REPLY_COLUMNS: Mapping[str, str] = {
 }
 """Columns of a reply that a snapshot stores, with their pandas types.
 
-`texts` is a digest of the texts of the question and the context; `answers` is the number of sampled replies.
+`texts` is a digest of the texts of question and context; `answers` is the number of sampled replies.
 """
 QUERY_COLUMNS: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
-"""Columns of a query that a snapshot stores, with their pandas types."""
 COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY_COLUMNS, "query": QUERY_COLUMNS}
-"""Columns that a snapshot stores, by kind of item."""
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
 """Columns that identify an item of a model, by kind; the column `context` has the id of a reply's context."""
 QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
-"""Named queries that give the items, by kind."""
+"""SQL queries that give the items, by kind of item."""
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
-"""Row types of the items that come from a source, by kind."""
+"""Row types of items from a source, by kind."""
 DIGITS = 5
 """Decimals of the numbers in a snapshot; more would make a year of runs too large."""
 STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding |model called )")
@@ -87,8 +85,8 @@ class Snapshot:
     Attributes:
         dataset: Facts and questions.
         settings: Prompts, decodings, seed, parameters of measures and versions, as JSON by name.
-        frames: Rows of the named queries `REPLIES` and `QUERIES`, by name, with the columns of `COLUMNS`. The column
-            context_id of a reply is a digest of the id of its context and of `texts`.
+        frames: Results of the SQL queries `REPLIES` and `QUERIES`, by name, with the columns of `COLUMNS`. Replies also
+            have the column context_id: a digest of the columns `context` and `texts`.
     """
 
     dataset: Dataset
@@ -96,7 +94,7 @@ class Snapshot:
     frames: Frames = field(default_factory=lambda: _frames({}))
 
     @classmethod
-    def from_items(cls, items: Mapping[Key, str]) -> "Snapshot":
+    def from_items(cls, items: Mapping[ItemId, str]) -> "Snapshot":
         """Return the snapshot of stored items, each a JSON text.
 
         Raises:
@@ -139,7 +137,7 @@ class Snapshot:
             raise DamagedFile(
                 f"{name} has a fact or question that cannot be read ({first_line(error)}); run its study again"
             ) from None
-        frames = {query: _with_labels(warehouse.frame(query), variants) for query in (REPLIES, QUERIES)}
+        frames = {sql_name: _with_labels(warehouse.frame(sql_name), variants) for sql_name in (REPLIES, QUERIES)}
         keys = ["relation", "question_id", "context_id"]
         texts = warehouse.frame("question_contexts")[[*keys, "text"]]
         replies = frames[REPLIES].merge(texts, on=keys, how="left")
@@ -153,9 +151,9 @@ class Snapshot:
             {QUERY_NAMES[kind]: _typed(kind, frames[QUERY_NAMES[kind]]) for kind in COLUMNS},
         )
 
-    def items(self) -> dict[Key, str]:
-        """Return the items of the snapshot: a JSON text by key."""
-        states: dict[Key, str] = {("setting", "", "", name): value for name, value in self.settings.items()}
+    def items(self) -> dict[ItemId, str]:
+        """Return the items of the snapshot: a JSON text by id."""
+        states: dict[ItemId, str] = {("setting", "", "", name): value for name, value in self.settings.items()}
         sources: dict[ItemKind, Sequence[Any]] = {"fact": self.dataset.facts, "question": self.dataset.questions}
         for kind, rows in sources.items():
             columns = [c.name for c in table_of(ROW_TYPES[kind]).columns if c.in_digest or c.name == "partition"]
@@ -166,8 +164,8 @@ class Snapshot:
         for kind, types in COLUMNS.items():
             frame = self.frames[QUERY_NAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
             for row in frame.where(frame.notna(), None).to_dict("records"):
-                key: Key = (kind, row["model"], row["dtype"], BETWEEN.join(row[name] for name in IDS[kind]))
-                states[key] = as_state({name: row[name] for name in types})
+                item_id: ItemId = (kind, row["model"], row["dtype"], BETWEEN.join(row[name] for name in IDS[kind]))
+                states[item_id] = as_state({name: row[name] for name in types})
         return states
 
     @property
@@ -181,18 +179,13 @@ class Snapshot:
         """Return the frames of one model."""
         name, dtype = model
         return {
-            query: frame[(frame["model"] == name) & (frame["dtype"] == dtype)] for query, frame in self.frames.items()
+            frame_name: frame[(frame["model"] == name) & (frame["dtype"] == dtype)]
+            for frame_name, frame in self.frames.items()
         }
 
 
 class SettingChange(NamedTuple):
-    """A setting that differs between two runs.
-
-    Attributes:
-        name: Name of the setting.
-        before: Value in the earlier run, as JSON; None if this run lacks the setting.
-        after: Value in the later run, as JSON; None if this run lacks the setting.
-    """
+    """A setting that differs between two runs, with its values as JSON; None for a run that lacks the setting."""
 
     name: str
     before: str | None
@@ -203,15 +196,9 @@ class FlippedReply(NamedTuple):
     """A greedy reply whose verdict changed, although the texts of its question and context did not.
 
     Attributes:
-        question_id: Id of the question.
-        question: Text of the question.
         condition: Kind of the context, such as conflicting.
         before: Model of the earlier reply.
         after: Model of the later reply.
-        reply_before: Earlier reply.
-        reply: Later reply.
-        verdict_before: Verdict on the earlier reply.
-        verdict: Verdict on the later reply.
     """
 
     question_id: str
@@ -248,7 +235,6 @@ class RelationChanges:
     """The changes of the facts or questions of a relation, sorted by the names of their subjects.
 
     Attributes:
-        relation: Name of the relation.
         added: Facts or questions that only the later snapshot has.
         gone: Facts or questions that only the earlier snapshot has.
         changed: Facts or questions with changed values.
@@ -263,7 +249,7 @@ class RelationChanges:
 
     @property
     def differs(self) -> bool:
-        """Return True if anything changed."""
+        """True if anything changed."""
         return bool(self.added or self.gone or self.changed)
 
 
@@ -289,7 +275,7 @@ class DatasetChanges:
 
     @property
     def differs(self) -> bool:
-        """Return True if any fact or question changed."""
+        """True if any fact or question changed."""
         return any(relation.differs for relation in (*self.relations, *self.questions))
 
 
@@ -330,7 +316,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Return True if anything changed."""
+        """True if anything changed."""
         return bool(self.settings or self.dataset_changes.differs or self.flips or self.other_replies or self.moved)
 
 
@@ -355,13 +341,13 @@ def as_state(values: Mapping[str, Any]) -> str:
 
 
 def group_of(row: Mapping[str, Any]) -> str:
-    """Return the group of a row of `ModelDifference`: the condition of its replies, or the type of its queries."""
+    """Return the condition of the replies of a row of `ModelDifference`, or the type of its queries."""
     return str(row["query_type"] if row["condition"] == ALL else row["condition"])
 
 
-def models_of(keys: Iterable[Key]) -> set[ModelKey]:
-    """Return the models of the replies and queries among these keys."""
-    return {(model, dtype) for kind, model, dtype, _ in keys if kind in COLUMNS}
+def models_of(item_ids: Iterable[ItemId]) -> set[ModelKey]:
+    """Return the models of the replies and queries among these items."""
+    return {(model, dtype) for kind, model, dtype, _ in item_ids if kind in COLUMNS}
 
 
 def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:
@@ -394,7 +380,7 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
 
 
 def _record(row_type: type, values: Mapping[str, Any]) -> Any:
-    """Return the fact or question of an item; columns that an item does not store are empty."""
+    """Return the fact or question of an item; columns without a stored value are empty."""
     columns = table_of(row_type).columns
     empty: dict[str, Any] = {}
     for column in columns:
@@ -405,8 +391,7 @@ def _record(row_type: type, values: Mapping[str, Any]) -> Any:
     return from_row(row_type, {**empty, **values})
 
 
-def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
-    """Return the frames of the replies and queries among the items."""
+def _frames(items: Mapping[ItemId, str]) -> dict[str, Frame]:
     import pandas as pd  # a local import, because `status` imports this module and needs no frame
 
     frames = {}
@@ -422,7 +407,7 @@ def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
 
 
 def _typed(kind: ItemKind, frame: Frame) -> Frame:
-    """Return the frame with only the columns that a snapshot stores, in their types; replies also get a context_id."""
+    """Return the columns that a snapshot stores, in their types; replies also get a context_id."""
     types = dict.fromkeys(("model", "dtype", *IDS[kind]), "str") | dict(COLUMNS[kind])
     frame = frame[[*types]].astype(types)
     if kind == "reply":

@@ -1,7 +1,6 @@
 """Rows: frozen dataclasses that declare their tables, with identifiers that refuse malformed values.
 
-Of this project, the package imports only swaymeter.data.errors, digests and escaping. It imports Arrow only to turn
-rows into a table, so that scoring needs no Arrow.
+The package imports Arrow only to turn rows into a table, so that scoring needs no Arrow.
 """
 
 from swaymeter.data.digests import identity

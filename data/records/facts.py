@@ -8,12 +8,12 @@ from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 @table("facts", "a subject and its object under a relation")
 class Fact:
-    """A subject and its object under a relation, with its source.
+    """A subject and its object under a relation, with the source.
 
-    The subject is the entity of the query; in the source's triple of a reversed relation, this entity is the object.
-    The degree of an entity is the number of the source's triples that have the entity. The relation degree counts only
-    triples of the relation in which the entity has the same role, subject or object, as in the fact's triple [Du et al.
-    2024]. Degrees are None for a date, number or text, and if the source is no graph.
+    The subject is the entity of the query. For a reversed relation, the subject is the object of the source's triple.
+    The degree of an entity is the number of the source's triples with the entity. The relation degree counts only
+    triples of the relation with the entity in the same role as in the fact's triple [Du et al. 2024].
+    Degrees are None for a date, number or text, and if the source is no graph.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -56,7 +56,7 @@ class InventedName:
 
 @table("triples", "a fact of Wikidata that a list names, to be made into a question")
 class Triple:
-    """A fact of Wikidata in a list, from which a question is built; missing values are looked up."""
+    """A fact of Wikidata in a list, from which a question is built; Wikidata gives the values that the list lacks."""
 
     relation: Annotated[RelationName, Meaning("the property's name")]
     subject_id: Annotated[WikidataId, Meaning("Wikidata id of the subject")]

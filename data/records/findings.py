@@ -1,4 +1,4 @@
-"""Findings of a report as records: claims with their numbers, and caveats; stored as findings.json beside the page."""
+"""Findings of a report: claims with their numbers, and caveats; the file findings.json beside the page stores them."""
 
 import re
 from collections.abc import Mapping
@@ -39,9 +39,7 @@ class GateCheck:
 
     Attributes:
         name: the name of the number, such as `follow.supporting`.
-        measured: the measured number, as text.
         bound: the threshold, such as `>= 90%`.
-        variant: label of the variant.
         reason: the reason why the number does not meet the threshold; "" for a number that meets it.
     """
 
@@ -57,7 +55,6 @@ class StudyCard:
     """Facts about a study that are not in its database.
 
     Attributes:
-        name: name of the study.
         seeds: seed of the study, and further seeds.
         question: question of the study, in its author's words.
         not_run: tasks without a result.
@@ -92,7 +89,7 @@ class Number:
 
     Attributes:
         text: the number with its interval, unit and sample size.
-        label: its variant or group; empty if there is only one.
+        label: variant or group of the number; empty if there is only one.
         interval: mean, low and high of a share, in percent; None for other numbers.
         value: the mean, which orders the numbers of many variants.
     """
@@ -126,7 +123,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim on one line. A single number ends at its first semicolon; several numbers are brief."""
+        """The claim on one line. A single number is cut at its first semicolon; of several, each is its `brief`."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -149,13 +146,12 @@ def whole_percent(share: float) -> int:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a bar of shares, or a mean.
+    """A share in a bar of shares, or a mean.
 
     Attributes:
-        name: its name, such as `wrong`.
+        name: name of the part, such as `wrong`.
         mean: the share, 0 to 1, or the mean in nats.
-        low: lower end of the 95% interval; None without one.
-        high: upper end of the 95% interval.
+        low: lower end of the 95% interval; None without an interval.
         count: number of replies, or of entities, in the part.
         address: page of the report with these replies or entities; "" without such a page.
     """
@@ -181,14 +177,13 @@ class Bar:
 
     Attributes:
         label: the kind of context, the relation or the category.
-        parts: its parts, in the order of the figure.
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
-        main: name of the main part of the row.
-        name: name that thresholds use for the number of the main part, such as `follow.supporting`; "" if the name
-            belongs to `threshold`, or if thresholds have no name for the number.
-        threshold: the share that is compared with thresholds, if it differs from the share of the main part; else None.
-        counted: the replies that count for the share `threshold`, in words, such as `wrong or both`.
+        main: name of the main part.
+        name: name of the main part's number in thresholds, such as `follow.supporting`; "" if `threshold` is not None,
+            and for a number that thresholds cannot name.
+        threshold: the share that is compared with thresholds; None if it is the share of the main part.
+        counted: the replies that the share `threshold` counts, such as `wrong or both`.
     """
 
     label: str
@@ -211,7 +206,7 @@ class Bar:
 
     @property
     def threshold_words(self) -> str:
-        """The text of `threshold`, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" if it is None."""
+        """The text of `threshold`, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" without one."""
         if self.threshold is None:
             return ""
         number = f"{whole_percent(self.threshold.mean)}% {self.threshold.interval}".strip()
@@ -224,12 +219,12 @@ class HeadlineFigure:
     """The figure that answers the question of a study.
 
     Attributes:
-        title: the question that it answers, in plain words.
-        unit: `share`, or the unit of its means.
+        title: the question that the figure answers.
+        unit: `share`, or the unit of the means.
         parts: names of all parts, in order.
-        bars: its rows; rows with the same label follow one another.
-        basis: note on the figure: what the names of all variants have in common, and the numbers of items.
-        omitted: number of rows that the figure has no room for.
+        bars: rows; rows with the same label follow one another.
+        basis: note on the figure, with the common parts of the variants' names, and the numbers of items.
+        omitted: number of rows for which the figure has no room.
     """
 
     title: str

@@ -52,7 +52,7 @@ class Judgement:
 
 
 def comparable_text(text: str) -> str:
-    """Return the text with single spaces and no leading apostrophes, because spreadsheet programs change both."""
+    """Return the text with single spaces and without leading apostrophes, which spreadsheet programs change."""
     return " ".join(text.split()).lstrip("' ")
 
 

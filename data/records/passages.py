@@ -38,7 +38,7 @@ class Passage:
 
 
 def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
-    """Return passages as one text, in order: each passage is written in the form, with a number from 1 on.
+    """Return passages as one text, each in the form, and numbered from 1.
 
     Args:
         passages: the passages.
@@ -64,7 +64,7 @@ def _passage_text(passage: Passage, number: int, form: str) -> str:
 
 
 def _fill_line(line: str, values: Mapping[str, object]) -> str:
-    """Fill the slots of a line, all at once, and remove the commas and brackets around missing values."""
+    """Fill the slots of a line, and remove the commas and brackets around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
         line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))  # "(, 2020)" and "(Atlas, )"

@@ -24,7 +24,7 @@ A mixed context has passages that support the right answer and passages that con
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
-"""The conditions of contexts in a user's file."""
+"""Conditions in a user's file."""
 
 CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_CONDITIONS)
 SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
@@ -171,7 +171,7 @@ class Question:
 
     @builtins.property
     def is_disputable(self) -> bool:
-        """True if editors of the page dispute the answer, so that no answer is right; False for a user's question."""
+        """True if editors of the page dispute the answer; False for a user's question in a group named disputable."""
         return self.partition == "disputable" and not self.is_own
 
     @builtins.property
@@ -181,7 +181,7 @@ class Question:
 
     @builtins.property
     def printable_name(self) -> str:
-        """The question's id; the beginning of the question if a user's file has no ids, and this id is a digest."""
+        """The question's id; the beginning of the question if the id is a digest, because a user's file has no ids."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 

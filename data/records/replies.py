@@ -10,9 +10,9 @@ Replies = Mapping[tuple[str, tuple[str, ...]], str | None]
 """Replies by the id of the question and the texts of the passages; None for a missing reply, "" for an empty reply."""
 
 
-def key_of(question: Question, case: QuestionContext) -> tuple[str, tuple[str, ...]]:
+def key_of(question: Question, context: QuestionContext) -> tuple[str, tuple[str, ...]]:
     """Return the key of the reply to a question with a context."""
-    return question.question_id, tuple(passage.text for passage in case.passages)
+    return question.question_id, tuple(passage.text for passage in context.passages)
 
 
 def replies_digest(replies: Replies) -> str:

@@ -1,9 +1,8 @@
-"""Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
+"""Row types: frozen dataclasses, from which the columns, key and documentation of a table are derived.
 
-An example is mine/measure.py in docs/extending.md; its copy for the tests is tests/extensions/measure.py. The type of a
-column follows from the annotation of its field: str, float, int, bool, a Literal, a subclass of str, another row type,
-or a tuple of any of these types. `| None` makes the column nullable. Identifiers are subclasses of str that refuse
-malformed values.
+An example is tests/extensions/measure.py. The type of a column follows from the annotation of its field: str, float,
+int, bool, a Literal, a subclass of str, another row type, or a tuple of any of these types. `| None` makes the column
+nullable.
 """
 
 import re
@@ -31,16 +30,15 @@ Row = TypeVar("Row")
 
 
 class _Identifier(str):
-    """A text that matches the regular expression `form`; `example` ends the error message for other texts."""
+    """A text that matches the regular expression `form`; InputError for another text, with the `expectation`."""
 
     __slots__ = ()
     form: ClassVar[str]
-    example: ClassVar[str]
+    expectation: ClassVar[str]
 
     def __new__(cls, value: str) -> Self:
-        """Check the text; InputError for another form."""
         if not re.fullmatch(cls.form, value):
-            raise InputError(f"{value!r} is not {cls.example}")
+            raise InputError(f"{value!r} is not {cls.expectation}")
         return super().__new__(cls, value)
 
 
@@ -49,7 +47,7 @@ class WikidataId(_Identifier):
 
     __slots__ = ()
     form = r"[QP][1-9][0-9]*"
-    example = "a Wikidata id; write Q or P and a number, such as Q20"
+    expectation = "a Wikidata id; write Q or P and a number, such as Q20"
 
 
 class RelationName(_Identifier):
@@ -57,7 +55,7 @@ class RelationName(_Identifier):
 
     __slots__ = ()
     form = r"[A-Za-z][A-Za-z0-9]{0,63}"
-    example = "a relation name; write letters and digits, such as officialLanguage"
+    expectation = "a relation name; write letters and digits, such as officialLanguage"
 
 
 CORPUS = "corpus"
@@ -75,7 +73,7 @@ class Meaning:
     """The meaning of a column.
 
     Attributes:
-        text: the meaning.
+        text: the description of the column.
         unit: the unit of its numbers.
         in_digest: True if the column is part of the table's digest (see `Column`).
     """
@@ -139,15 +137,14 @@ def as_row(record: Any) -> dict[str, Any]:
 
 @cache
 def _plain_fields(record: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
-    """Return the names of a row type's fields, and the converters of the fields whose values are not plain."""
-    converters = {name: _to_plain(kind) for name, kind in _kinds(record).items()}
+    converters = {name: _plain_converter(kind) for name, kind in _kinds(record).items()}
     return tuple(converters), {name: convert for name, convert in converters.items() if convert}
 
 
-def _to_plain(kind: Any) -> Callable[[Any], Any] | None:
-    """Return the function that converts values of this type to plain values; None if its values are plain."""
+def _plain_converter(kind: Any) -> Callable[[Any], Any] | None:
+    """Return the function that converts values of this type to plain values; None if they are plain."""
     if get_origin(kind) is tuple:
-        return partial(_as_list, _to_plain(get_args(kind)[0]))
+        return partial(_as_list, _plain_converter(get_args(kind)[0]))
     return as_row if is_dataclass(kind) else None
 
 
@@ -160,7 +157,7 @@ def _as_list(convert: Callable[[Any], Any] | None, values: Any) -> Any:
 def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
     """Return a row of a table as a record; InputError for a malformed identifier, such as a Wikidata id without Q."""
     values = dict(row)
-    for name, make in _makers(record).items():  # type: ignore[arg-type]  # a class can be hashed
+    for name, make in _field_makers(record).items():  # type: ignore[arg-type]  # a class can be hashed
         if (value := values.get(name)) is not None:
             values[name] = make(value)
     return record(**values)
@@ -177,7 +174,6 @@ def _hints(record: type) -> dict[str, Any]:
 
 
 def _kinds(record: type) -> dict[str, Any]:
-    """Return the type of each field of a record, without None."""
     return {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
 
 
@@ -189,14 +185,13 @@ def _column(record: type, name: str, hint: Any) -> Column:
     sql = _sql_type(kind)
     if sql is None:
         raise TypeError(f"{record.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool, tuple")
-    element = _element_of(kind)
+    element = _innermost_element(kind)
     parts = columns_of(element) if isinstance(element, type) and is_dataclass(element) else ()
     return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.in_digest, parts)
 
 
-def _element_of(kind: Any) -> Any:
-    """Return the innermost element type of tuples; any other type itself."""
-    return _element_of(get_args(kind)[0]) if get_origin(kind) is tuple else kind
+def _innermost_element(kind: Any) -> Any:
+    return _innermost_element(get_args(kind)[0]) if get_origin(kind) is tuple else kind
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -206,7 +201,6 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _sql_type(kind: Any) -> str | None:
-    """Return the SQL type of a column; None for a type that no column can have."""
     if get_origin(kind) is tuple:
         element = _sql_type(get_args(kind)[0])
         return element and f"{element}[]"
@@ -218,14 +212,13 @@ def _sql_type(kind: Any) -> str | None:
 
 
 @cache
-def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
-    """Return, by field, the functions that convert plain values; fields without a function need no conversion."""
+def _field_makers(record: type) -> dict[str, Callable[[Any], Any]]:
     makers = {name: _maker(kind) for name, kind in _kinds(record).items()}
     return {name: make for name, make in makers.items() if make}
 
 
 def _maker(kind: Any) -> Callable[[Any], Any] | None:
-    """Return the function that converts plain values to this type; None if plain values need no conversion."""
+    """Return the function that makes values of this type from plain values; None if they are plain."""
     if get_origin(kind) is tuple:
         element = _maker(get_args(kind)[0])
         return (lambda values: tuple(map(element, values))) if element else tuple

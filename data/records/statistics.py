@@ -1,7 +1,6 @@
 """The rows of statistics, such as tests of groups, summaries, correlations and regressions.
 
-A new statistic adds rows with a quantity of its own, and a table only if no table fits. In the columns relation,
-query_type, partition and condition, `all` stands for all values together.
+A new statistic adds rows with a quantity of its own, and a table only if no table fits.
 """
 
 import math
@@ -12,13 +11,13 @@ from typing import Annotated
 from swaymeter.data.records.row import Meaning, table
 
 ALL = "all"
-"""All relations, query types, partitions or conditions together."""
+"""The value of a column, such as relation, query_type or condition, in a row over all of its values."""
 ALPHA = 0.05
 """Largest p-value of a significant test."""
 SHARE = "share"
 """The unit of shares from 0 to 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Directions: equal if the interval of a difference is within the margin; undecided if no other direction holds."""
+"""Directions of a difference, besides larger and smaller."""
 FEWEST_SAMPLES = 5
 """Questions with fewer sampled replies are left out of the means of entropies and coherent persuasion."""
 FEWEST_FOR_INTERVAL = 5
@@ -61,7 +60,7 @@ def end_error(clusters: int) -> float:
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelScores):
-    """A test of two groups of scores: over queries as published, over entities, or with a covariate (decision 0014)."""
+    """A test of two groups of scores; a group has queries, as in the papers, answers or entities (decision 0014)."""
 
     comparison: Annotated[str, Meaning("name of the comparison, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]

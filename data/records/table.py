@@ -22,8 +22,8 @@ class Column:
         meaning: its meaning.
         unit: unit of its numbers.
         nullable: True if it may be NULL.
-        in_digest: True if it is part of the table's digest. Columns on when and how a row was retrieved are not part of
-            the digest, so that results stay valid if the same rows are fetched again.
+        in_digest: True if it is part of the table's digest. Times and addresses of retrieval are not, so that results
+            stay valid if the same rows are fetched again.
         parts: the columns within a STRUCT column, whose values are rows; empty for other columns.
     """
 
@@ -80,7 +80,7 @@ class Table:
         for column, values in zip(self.columns, columns, strict=True):
             if not column.nullable and values.null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
-            if not pa.types.is_floating(_element(values.type)):
+            if not pa.types.is_floating(_innermost_element(values.type)):
                 continue
             while pa.types.is_list(values.type):
                 values = pc.list_flatten(values)
@@ -90,19 +90,17 @@ class Table:
 
     @cached_property
     def _fields(self) -> Mapping[str, "pa.Field"]:
-        """The fields of the Arrow schema by name."""
         return {field.name: field for field in self.schema}
 
     def _array(self, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
-        """Return the values of a column as an Arrow array; ValueError with the column's name for another type."""
         import pyarrow as pa
 
         try:
             array = pa.array(values, field.type)
-            if pa.types.is_integer(_element(field.type)):
+            if pa.types.is_integer(_innermost_element(field.type)):
                 # Arrow silently cuts fractions off; a cast from the inferred type raises an error.
                 inferred = pa.array(values)
-                if not pa.types.is_integer(_element(inferred.type)):
+                if not pa.types.is_integer(_innermost_element(inferred.type)):
                     inferred.cast(array.type)
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
             raise ValueError(f"table {self.name}: {field.name}: {error}") from error
@@ -116,7 +114,7 @@ def table_digest(rows: "pa.Table") -> str:
 
 
 def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[Any]:
-    """Yield the validity, the lengths and the values of a column as bytes, equal in every Arrow layout.
+    """Yield a column's bytes, which do not depend on its layout in Arrow: which values are NULL, lengths, values.
 
     The chunks of a column stay apart, because a copy of all of them may not fit into memory.
     """
@@ -147,8 +145,7 @@ def _bytes(values: "pa.Array") -> bytes:
     return bytes(values.to_numpy(zero_copy_only=False).tobytes())
 
 
-def _element(kind: "pa.DataType") -> "pa.DataType":
-    """Return the innermost element type of lists; any other type itself."""
+def _innermost_element(kind: "pa.DataType") -> "pa.DataType":
     import pyarrow as pa
 
     while pa.types.is_list(kind):

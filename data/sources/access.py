@@ -13,15 +13,12 @@ if TYPE_CHECKING:
 
 GraphName = Literal["yago", "wikidata"]
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
-"""The services whose data change daily; `swaymeter run --refresh` requests their responses again.
-
-Cached texts of Wikipedia's pages are an exception (`Access.only_refreshes`).
-"""
+"""Services whose data change daily; --refresh requests their responses again, except the texts of Wikipedia pages."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """The services that a study may reach, by their names in SERVICES; a session is opened at its first use.
+    """The services that a study may reach, by their names in SERVICES.
 
     Attributes:
         downloads: The workspace's folder of downloaded files, loaded graphs and cached responses.
@@ -31,7 +28,7 @@ class Access:
         offline: True to use only cached responses.
         forced: Time of the step's last `--force`, in milliseconds since 1970; 0 without one. Responses that were
             cached before this time are requested again.
-        refreshed: Time of the step's last `--refresh`, in the same unit; it applies only to services that change daily.
+        refreshed: Time of the step's last `--refresh`, in the same unit; it applies only to CHANGES_DAILY.
     """
 
     downloads: Path
@@ -48,11 +45,11 @@ class Access:
 
     @property
     def only_refreshes(self) -> bool:
-        """True if the step was refreshed, but never forced; cached Wikipedia pages are then used at any age."""
+        """True if the step was refreshed, and never forced; cached Wikipedia pages are then used at any age."""
         return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":
-        """Return the session with a service, one for all threads of this process."""
+        """Return the session with a service; the first call opens it, and all threads of the process share it."""
         from swaymeter.data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
         rerun = max(self.forced, self.refreshed if service in CHANGES_DAILY else 0)
@@ -67,5 +64,6 @@ class Access:
 
 def close_sessions() -> None:
     """Close all sessions of this process: waiting threads wake, and the next run counts requests from 0."""
-    if loaded := sys.modules.get("swaymeter.data.sources.http.session"):  # without the module, no session is open
-        loaded.close_sessions()
+    session_module = sys.modules.get("swaymeter.data.sources.http.session")
+    if session_module:  # otherwise no session is open
+        session_module.close_sessions()

@@ -1,7 +1,7 @@
-"""A corpus of text: its files, called shards, and their documents, which are read in bounded memory.
+"""A corpus of text: its files (shards) and their documents, which are read in bounded memory.
 
 A document is a line of JSON, a row of Parquet, or a whole text file of any length. Unreadable documents are counted
-and left out; a file that ends too early is an error.
+and left out; a truncated file is an error.
 """
 
 import codecs
@@ -18,25 +18,22 @@ import pyarrow.parquet as pq
 from swaymeter.data.errors import InputError, first_line, is_text
 
 KEY = "frequency.corpus"
-"""The key of the study file that names the corpus, for error messages."""
 BLOCK = 1 << 20
 """Number of bytes that are read at once."""
 LONGEST_LINE = 256 << 20
-"""Limit of the bytes of a line of JSON; longer lines are left out."""
-ROWS_SIZE = 8 << 20
-"""Limit of the bytes of the Parquet rows that are read at once."""
+"""Limit of the bytes of a line of JSON; a longer line counts as unreadable."""
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
-"""Endings of the files of each format; a .json file, too, has a document on each line."""
+"""Endings of the files of each format; a .json file is read as JSON lines."""
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 """Endings of compressed files, each with pyarrow's name of the compression."""
-ROWS = 64
-"""Number of rows of Parquet that are read at once; fewer if they have more than `ROWS_SIZE` bytes together."""
+BATCH_ROWS, BATCH_BYTES = 64, 8 << 20
+"""Limits of the rows and the bytes of a batch of Parquet rows."""
 _BYTES = pa.large_binary()
 LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
 
 class Piece(NamedTuple):
-    """A part of a document; `begins` is True for the first part of each document."""
+    """A part of a document; `begins` is True for the first part."""
 
     text: str
     begins: bool
@@ -50,7 +47,7 @@ class Reading:
         file: The shard.
         column: The key of the text in a line of JSON, or the column of Parquet.
         progress: Called with the MiB of the file that are read so far, and the MiB of the whole file.
-        read: Number of bytes that are read so far, after decompression.
+        read: Number of decompressed bytes that are read so far.
         unreadable: Number of documents that were left out; in a text file, number of bytes that are not UTF-8.
         problem: Location and problem of the first unreadable document.
     """
@@ -86,34 +83,36 @@ class Reading:
                 yield block
 
     def _text(self) -> Iterator[Piece]:
-        decoder, begins = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"), True
+        decoder, is_first = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"), True
         for block in chain(self._blocks(), [b""]):
-            self._refuse_other_encodings(block, begins)
+            if is_first:
+                self._refuse_utf_16(block)
             text = decoder.decode(block, final=not block)
             if invalid := _invalid_bytes(text):
                 self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", invalid)
-            yield Piece(text, begins)
-            begins = False
+            yield Piece(text, is_first)
+            is_first = False
 
-    def _refuse_other_encodings(self, block: bytes, begins: bool) -> None:
-        if begins and block.startswith((b"\xff\xfe", b"\xfe\xff")):
+    def _refuse_utf_16(self, first_block: bytes) -> None:
+        if first_block.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        beginning, size, number = list[bytes](), 0, 0  # the unfinished line in pieces, its bytes, lines before it
+        parts, size, number = list[bytes](), 0, 0  # parts of the unfinished line, their bytes, number of earlier lines
         for block in chain(self._blocks(), [b"\n"]):  # the line break ends the last line
-            self._refuse_other_encodings(block, begins=not number and not size)
+            if not number and not size:
+                self._refuse_utf_16(block)
             *lines, rest = block.split(b"\n")
             for line in lines:
                 number += 1
                 if size + len(line) > LONGEST_LINE:
                     self._note(f"line {number:,}", f"has more than {LONGEST_LINE >> 20} MiB")
                 else:
-                    yield from self._line(b"".join((*beginning, line)), number)
-                beginning, size = [], 0
+                    yield from self._line(b"".join((*parts, line)), number)
+                parts, size = [], 0
             size += len(rest)
             if size <= LONGEST_LINE:
-                beginning.append(rest)
+                parts.append(rest)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -144,10 +143,10 @@ class Reading:
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-            batch_size = max(1, min(ROWS, ROWS_SIZE // max(1, row_size)))
+            batch_size = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, row_size)))
             for batch in opened.iter_batches(batch_size, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
-                # As bytes, because one text that is not UTF-8 would stop the reading of the file.
+                # Rows are cast to bytes, because one text that is not UTF-8 would stop the reading of the file.
                 for content in (row.as_py() for row in batch.column(0).cast(kind).cast(_BYTES)):
                     number += 1
                     try:
@@ -159,13 +158,12 @@ class Reading:
                         self._note(f"row {number:,}", "is not UTF-8")
 
     def _note(self, location: str, problem: str, count: int = 1) -> None:
-        """Count unreadable documents, or invalid bytes of a text file, and store the first problem."""
         self.unreadable += count
         self.problem = self.problem or f"{location} {problem}"
 
 
 def _invalid_bytes(text: str) -> int:
-    """Return the number of surrogates in a text, each in place of a byte that is not UTF-8."""
+    """Return the number of bytes that were not UTF-8; surrogateescape has put a surrogate in place of each."""
     try:
         text.encode()
         return 0
@@ -174,7 +172,7 @@ def _invalid_bytes(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """Return the ending that decides a file's format, such as ".jsonl" for "a.JSONL.gz"; None if it is unsupported."""
+    """Return the ending that decides a file's format, such as ".jsonl" of "a.JSONL.gz"; None for another format."""
     endings = [ending.lower() for ending in file.suffixes]
     is_packed = bool(endings) and endings[-1] in PACKED
     if is_packed and len(endings) > 1:
@@ -189,10 +187,10 @@ _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED
 
 
 def shards(paths: Iterable[str]) -> Mapping[str, Path]:
-    """Return the files of a corpus by name, in order, from paths of files and folders.
+    """Return the files of a corpus by name, from paths of files and folders, in order.
 
     Raises:
-        InputError: There is no file, a file cannot be read or has another format, or two files have the same name.
+        InputError: A path or folder has no file of a supported format, or two files have the same name.
     """
     files: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -206,7 +204,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return the name and path of a file, or of each shard in a folder; a shard's name is its path from the folder."""
+    """Return the name and path of a file, or of each shard in a folder, whose name is its path from the folder."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
         unsupported = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]

@@ -1,10 +1,9 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
-    count           how often tokens stand in the corpus. If a text is sent, the response also has its tokens
-    count of a CNF  a conjunctive normal form, such as (A OR B) AND (C OR D), has two clauses of names. The count is an
-                    estimate of how often the rarer clause stands near the other clause. Of a frequent clause, only a
-                    sample of occurrences is examined; not every response reports the sampling. Some pairs near the ends
-                    of documents are missed
+    count           the number of occurrences of tokens. If a text is sent, the response also has the text's tokens
+    count of a CNF  a conjunctive normal form, such as (A OR B) AND (C OR D), has two clauses of names. The count
+                    estimates how often the rarer clause stands near the other clause. A frequent clause is sampled, and
+                    not every response reports this. Some pairs near the ends of documents are missed
     find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
@@ -33,7 +32,7 @@ _WIDTH = 2
 _INT64_LIMIT = 2**63
 """Counts and offsets are smaller than this number."""
 _LARGEST_CLAUSE = 500_000
-"""Number of occurrences above which a clause is sampled."""
+"""Number of occurrences above which the API samples a clause."""
 _MAX_TERMS = 4
 """Limit of the names of a clause."""
 _MAX_DISTANCE = 1000
@@ -81,19 +80,15 @@ class Tokenizer(Protocol):
 
 
 class InfiniGramApi:
-    """An index of the public API.
-
-    Raises:
-        ServiceError: the API cannot answer.
-    """
+    """An index of the public API; ServiceError if a response reports an error or is unreadable."""
 
     tokens_per_word = 1.35
     """Mean number of tokens of a word."""
     max_passage_tokens = 10_000
-    """Limit of the tokens of a passage; it is even, because the requested tokens begin in the middle."""
+    """Limit of the tokens of a passage; an even number, because the requested tokens begin in the middle."""
 
     def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
-        """Name an index of the API; without its tokenizer, documents cannot be read."""
+        """Set the index; without its tokenizer, documents cannot be read."""
         self._session, self._index, self._tokenizer = session, index, tokenizer
         self.can_decode = tokenizer is not None
         self._counts: dict[Ids, int] = {}
@@ -101,7 +96,7 @@ class InfiniGramApi:
     def spellings(self, name: str) -> tuple[Ids, ...]:
         """Return the tokens of each spelling of a name.
 
-        The API gives the tokens after a space, the tokenizer the tokens of the other spellings.
+        The API gives the tokens after a space, and the tokenizer gives the tokens after a line break.
         The API reads AND and OR between words as operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
@@ -121,7 +116,7 @@ class InfiniGramApi:
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
     def after_space(self, word: str) -> tuple[Ids, ...]:
-        """Return the tokens of a word after a space; a longer word may begin with the same tokens."""
+        """Return the tokens of a word after a space; these tokens may also begin a longer word."""
         return self.spellings(word)[:1]
 
     def count(self, ids: Ids) -> int:
@@ -161,7 +156,6 @@ class InfiniGramApi:
         return self._tokenizer.decode(ids)
 
     def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
-        """Return what `read` makes of the response; ServiceError if the response reports an error or is unreadable."""
         check = reading_check(read)
 
         def problem(content: Any) -> ServiceError | TransientError | None:
@@ -179,12 +173,10 @@ class InfiniGramApi:
 
 
 def _plain(text: str) -> list[str]:
-    """Split a text into words, with letters and accents composed."""
     return unicodedata.normalize("NFC", text).split()
 
 
 def _count(content: Any) -> int:
-    """Return the count in a response."""
     count = content["count"]
     if type(count) is not int or not 0 <= count < _INT64_LIMIT:
         raise ValueError("count is not a valid count")
@@ -192,7 +184,6 @@ def _count(content: Any) -> int:
 
 
 def _tokens_and_count(content: Any) -> tuple[Ids, int]:
-    """Return the tokens of the query in a response, and their count."""
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
         raise ValueError("token_ids are not valid tokens")
@@ -210,24 +201,15 @@ def _occurrences(content: Any) -> list[Occurrence]:
 
 
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
-    """Return the passage in a response of infini-gram.
+    """Return the passage in a response; ValueError if it is shorter than requested or lacks the needle.
 
-    The requested tokens, the needle, begin `size // 2` tokens after the beginning of the passage. If the document has
-    fewer tokens before the needle, the needle begins `size // 2` tokens before the end of the passage. If the passage
-    is the whole document, the needle may be anywhere. These positions are tried if the response has no offset of the
-    needle.
+    The needle is the requested tokens. If the response has no offset of the needle, these offsets are tried. In a whole
+    document, the needle may begin anywhere. In a part of a document, it begins `size // 2` tokens after the beginning
+    of the passage. If the document has fewer tokens before the needle, the needle begins `size // 2` tokens before the
+    end of the passage.
 
-    `begins` and `ends` are False if the needle fits at several positions of a part of a document, and for a blocked
-    document, of which the API gives only the needle.
-
-    Args:
-        occurrence: The requested occurrence.
-        needle: The requested tokens.
-        size: Limit of the passage's tokens in the request.
-        response: The response.
-
-    Raises:
-        ValueError: the passage is shorter than requested, or lacks the needle.
+    If a part of a document has the needle at several of these offsets, `begins` and `ends` are False. They are also
+    False for a blocked document: the API gives only its needle.
     """
     ids, number, length = response["token_ids"], response["doc_ix"], response["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:

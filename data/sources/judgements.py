@@ -1,7 +1,7 @@
 """Files of judgements, as CSV or .xlsx: each row is one judgement of a person.
 
     question_id   id of the question, or the question itself
-    context_id    id of the context; the word none for a closed-book reply; empty for a judgement about the question
+    context_id    id of the context; `none` for a closed-book reply; empty for a judgement about the question
     field         verdict, kind, choice, question, answer, replacement or text
     judged        text that was judged; the judgement holds only for this text
     value         the judgement; a row without a value is not judged yet
@@ -10,9 +10,9 @@
     variant       model of the judged reply; empty for every model
     sample        number of the sampled reply, or greedy; empty for every reply
 
-An invalid judgement stays, and its `problem` says why it does not count. If people differ on a verdict, a kind or an
-answer with a context, the value that the most people give counts; in a tie, no value counts. If people differ on a
-question, tasks/contexts/judged_questions.py decides. Only judgements of the same variant and sample are compared. A
+An invalid judgement is returned, too; its `problem` says why it does not count. People may differ on a verdict, a
+kind, or the answer of a context: then the most frequent value counts, and in a tie no value counts. If people differ on
+a question, tasks/contexts/judged_questions.py decides. Only judgements of the same variant and sample are compared. A
 verdict on one variant or sample overrules a verdict on all variants or samples.
 
 A person's verdict on a reply passes through these files:
@@ -55,11 +55,11 @@ FORMATS = (".csv", ".xlsx")
 LARGEST_FILE = 64 * 2**20
 """Limit of the bytes of a .csv, or of an unpacked .xlsx, because a small zip file can unpack to many gigabytes."""
 MAX_ROWS = 200_000
-"""Limit of the rows of a file: one .xlsx cell with a large row number makes pandas add all rows before the cell."""
+"""Limit of the rows of a file: for one .xlsx cell with a large row number, pandas adds all rows before the cell."""
 LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 MAJORITY_FIELDS = ("verdict", "kind", "answer")
-"""Fields for which the value of the most people counts, if the judgement is about a context."""
+"""Fields for which the most frequent value counts; `answer` only if it is about a context."""
 QUESTION_FIELDS, CONTEXT_FIELDS = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 """Fields about a question, and fields about a context; the field `answer` may be about either."""
 
@@ -78,8 +78,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
             judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
             judgement = replace(judgement, problem=_DATE_PROBLEM if is_date else _problem(judgement))
             identity = (*_judged_item(judgement), comparable_text(judgement.value), annotator)
-            # Equal judgements of a person count once.
-            if identity not in identities or judgement.problem:
+            if identity not in identities or judgement.problem:  # equal judgements of a person count once
                 judgements.append(judgement)
             identities.add(identity)
     return tuple(_with_outvoted(_with_contradictions(judgements)))
@@ -160,7 +159,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
 
 
 def _frame(file: Path) -> "DataFrame":
-    """Return the raw cells of a file, with the header in row 0."""
+    """Return the raw cells of a file; row 0 is the header."""
     import pandas as pd
 
     options: Any = {
@@ -225,7 +224,6 @@ def _is_too_long(row: Mapping[str, Any]) -> bool:
 
 
 def _problem(judgement: Judgement) -> str | None:
-    """Return the reason why a judgement is invalid by itself; None for a valid judgement."""
     field, values = judgement.field, FIELDS.get(judgement.field)
     if values is None:
         return f"{visible(field)!r} is not a field{_similar(field, FIELDS)}; write one of {', '.join(FIELDS)}"
@@ -248,19 +246,17 @@ def _problem(judgement: Judgement) -> str | None:
 
 
 def _similar(text: str, names: Iterable[str]) -> str:
-    """Return the most similar name as a question in brackets; empty without a similar name."""
     matches = get_close_matches(text.casefold(), names, n=1, cutoff=0.5)
     return f" (did you mean {matches[0]}?)" if matches else ""
 
 
 def _judged_item(judgement: Judgement) -> tuple[str, ...]:
-    """Return the identity of the judged item: question, context, field, variant, sample and the judged words."""
     about = (judgement.question_id, judgement.context_id, judgement.field, judgement.variant, judgement.sample)
     return (*about, comparable_text(judgement.judged))
 
 
 def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the judgements; contradictory judgements of one person are marked as invalid."""
+    """Return the judgements; contradictory judgements of one person get a problem."""
     by_item: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None:
@@ -270,7 +266,7 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
         if len(several) < 2:
             continue
         first, second = several[:2]
-        for judgement in several:  # the message of the first names the second, all other messages name the first
+        for judgement in several:  # the problem of the first names the second; all other problems name the first
             other = second if judgement is first else first
             problems[judgement.number] = (
                 f"{judgement.annotator} says {visible(judgement.value)!r} here and {visible(other.value)!r} in "
@@ -280,7 +276,7 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements; a value of fewer people is marked as outvoted. In a tie, every value is marked."""
+    """Yield the judgements; a value that fewer people give is outvoted. In a tie, every value is outvoted."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         if judgement.problem is None and judgement.field in MAJORITY_FIELDS and judgement.context_id:

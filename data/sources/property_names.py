@@ -57,7 +57,6 @@ def _catalog_name(property_id: str) -> RelationName | None:
 
 
 def _camel_case(label: str) -> RelationName | None:
-    """Return a label as a relation name, such as placeOfBurial; None if it gives no valid name."""
     first, *others = re.findall(r"[A-Za-z0-9]+", label) or [""]
     name = "".join([first.lower(), *map(str.capitalize, others)])
     try:

@@ -16,7 +16,6 @@ RULES: dict[str, str] = {}
 
 
 def _flag(name: str, rule: str) -> str:
-    """Add a rule to RULES and return its flag."""
     RULES[name] = rule
     return name
 
@@ -81,12 +80,12 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     A snippet whose slots touch no letters or digits is preferred. If the answer and the replacement are the same,
     every mention that touches no letter or digit is a slot.
     """
-    # An empty answer may stand between any two characters.
+    # An empty answer has a mention between any two characters, and at both ends.
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
     offset = len(first)
     snippets = {offset: first} if counter_memory.startswith(first) else {}
-    # Each mention of the answer is a slot or stays. `snippets` has the snippets so far, by the length of the
-    # counter-memory context that they give.
+    # Each mention of the answer becomes a slot or stays. `snippets` has the possible beginnings of the snippet, by the
+    # length of the beginning of `counter_memory` that they give.
     for piece in pieces:
         end = offset + len(answer)
         touches_letters = original[max(0, offset - 1) : offset].isalnum() or original[end : end + 1].isalnum()
@@ -124,12 +123,12 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
     """Return the flags of a snippet with slots; `answers` has every form of the original answer."""
     text_outside_slots = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
-    is_left = any(_whole_words(form).search(text_outside_slots) for form in answers if form.strip())
+    has_answer_outside_slots = any(_whole_words(form).search(text_outside_slots) for form in answers if form.strip())
     return _raised_flags(
         {
             NO_SLOT: not has_slot,
             BROKEN_SLOT: SLOT.strip("[]") in text_outside_slots or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
-            ANSWER_LEFT_IN_CONTEXT: has_slot and is_left,
+            ANSWER_LEFT_IN_CONTEXT: has_slot and has_answer_outside_slots,
         }
     )
 
@@ -143,23 +142,22 @@ def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
 def with_flags_of_duplicates(questions: Sequence[Question]) -> list[Question]:
     """Return the questions of a file, in order, with the flags of the rules that compare several questions."""
     counts = Counter(map(_folded_question, questions))
-    true_answers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    right_answers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for question in questions:
-        true_answers[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
+        right_answers[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
 
-    def broken_rules(question: Question) -> tuple[str, ...]:
-        is_other_answer = question.replacement.casefold() in true_answers[_fact(question)] and not (
+    def further_flags(question: Question) -> tuple[str, ...]:
+        is_other_answer = question.replacement.casefold() in right_answers[_fact(question)] and not (
             REPLACEMENT_IS_ANSWER in question.flags or question.partition == "disputable"
         )
         folded = _folded_question(question)
         is_duplicate = bool(folded) and counts[folded] > 1
         return _raised_flags({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: is_duplicate})
 
-    return [replace(question, flags=(*question.flags, *broken_rules(question))) for question in questions]
+    return [replace(question, flags=(*question.flags, *further_flags(question))) for question in questions]
 
 
 def _fact(question: Question) -> tuple[str, str]:
-    """Return the subject and the property of a question."""
     return question.subject_id or question.subject, question.property_id or question.relation
 
 
@@ -168,15 +166,13 @@ def _folded_question(question: Question) -> str:
 
 
 def _words(text: str) -> str:
-    """Return a text of the words, such as " the  capital ", in which `in` finds whole words only."""
+    """Return the words as a text, such as " the  capital ", in which `in` finds whole words only."""
     return "".join(f" {word} " for word in re.findall(r"\w+", text.casefold()))
 
 
-def _raised_flags(broken: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the flags whose rule is broken."""
-    return tuple(flag for flag, is_broken in broken.items() if is_broken)
+def _raised_flags(is_broken: Mapping[str, bool]) -> tuple[str, ...]:
+    return tuple(flag for flag in is_broken if is_broken[flag])
 
 
 def _whole_words(name: str) -> re.Pattern[str]:
-    """Return the pattern of a name as whole words, in any case."""
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)

@@ -48,7 +48,7 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
 
 @dataclass(frozen=True)
 class LabelledEntity:
-    """An entity such as Ada, or a pair such as Ada and Ben; its label, such as friends; its type, if it has one."""
+    """An entity (Ada) or a pair (Ada and Ben), with a label (friends) and, if it has one, a type (film)."""
 
     names: tuple[str, ...]
     label: str
@@ -84,11 +84,11 @@ class Group:
 
     @property
     def sentences_per_entity(self) -> int:
-        """The number of sentences with a slot, which are written once for each entity."""
+        """The number of sentences with a slot; each of these sentences gives a context for each entity."""
         return sum("{" in sentence.text for sentence in self.sentences)
 
     @property
-    def contexts(self) -> int:
+    def context_count(self) -> int:
         """The number of contexts: a sentence with a slot gives a context for each entity."""
         return len(self.sentences) + (len(self.entities) - 1) * self.sentences_per_entity
 
@@ -213,7 +213,6 @@ class FetchedFacts:
     """The facts of a relation, in the order of the source.
 
     Attributes:
-        facts: The facts.
         rejected: Number of rejected candidates, by reason.
         examined: Number of examined candidates; 0 for a source that rejects none.
     """
@@ -250,7 +249,7 @@ class FactSource:
         fetch: (options, relation, seed, access) -> the facts; InputError without facts.
         graphs: (options, access) -> the graphs in which invented names must not occur.
         graph: (options, access) -> the graph of the facts; None for a source that is not a graph.
-        at_hand: True if the facts are read without a service; a run with too few facts is then refused at its start.
+        at_hand: True if the facts are read without a service, so that a run with too few facts is refused at its start.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Artifacts of steps: a table in a Parquet file, or files with a manifest, such as the database or the report.
 
-The key of an artifact is the digest of everything it was computed from. An artifact is done if it exists, has the
-requested key, and every byte is as it was written. `Artifact.check` is the only definition of done.
+The key of an artifact is the digest of everything it was computed from. `check` alone decides if an artifact is done:
+it exists, has the requested key, and every byte is as it was written.
 """
 
 import os
@@ -38,12 +38,12 @@ class Check:
     Attributes:
         state: done, missing or damaged.
         reason: the reason why the artifact is damaged; empty otherwise.
-        digest: of a table, the digest of the columns with `in_digest`; of files with a manifest, their key. The keys of
-            artifacts that are computed from this artifact contain the digest.
+        digest: the input to the keys of artifacts that are computed from this artifact. For a table, the digest of the
+            columns with `in_digest`; for files with a manifest, their key.
         path: the file of the table, or the manifest.
         rows: number of rows.
         about: metadata that the writer added.
-        digest_of_all: the digest of every column.
+        digest_of_all: for a table, the digest of all columns.
     """
 
     state: ArtifactState
@@ -60,9 +60,7 @@ class TableArtifact:
     """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`.
 
     Attributes:
-        folder: the folder of the file.
-        name: the beginning of the file's name, before the key.
-        table: the table.
+        table: the declaration of the table.
         key_inputs: everything that the table is computed from.
     """
 
@@ -82,28 +80,28 @@ class TableArtifact:
         return f"{self.name}-{self.key[:DIGEST_CHARACTERS]}"
 
     def files(self) -> list[Path]:
-        """Return the files with its name and key, readable or not; a task that ran twice may leave two files."""
+        """Return the files with the artifact's name and key, readable or not; a task that ran twice may leave two."""
         return self._files_that_begin(f"{self.stem}-")
 
     def check(self) -> Check:
         """Check that at least one file of the artifact is as it was written."""
         try:
-            return self._load_first(self._checked)
+            return self._load_first(self._done_check)
         except MissingFile:
             return Check("missing")
         except DamagedFile as error:
             return Check("damaged", str(error))
 
     def read(self) -> pa.Table:
-        """Return its rows, verified; MissingFile without a file, DamagedFile for changed content."""
+        """Return the verified rows of the table; MissingFile without a file, DamagedFile for changed content."""
         return self._load_first(self._rows)
 
     def about(self) -> dict[str, Any]:
-        """Return the metadata that the writer added; MissingFile and DamagedFile as in `read`."""
-        return dict(self._load_first(self._checked).about or {})
+        """Return the metadata that the writer added; errors as in `read`."""
+        return dict(self._load_first(self._done_check).about or {})
 
     def _load_first(self, load: Callable[[Path], T]) -> T:
-        """Return the result of `load` for the first undamaged file; raises the error of the last damaged file."""
+        """Return the result of `load` for the first undamaged file; raise an error if every file is damaged."""
         problem: DamagedFile = MissingFile(
             f"{self.folder / self.stem} does not exist; run the study again, which makes it"
         )
@@ -120,7 +118,7 @@ class TableArtifact:
                 )
         raise problem
 
-    def _checked(self, path: Path) -> Check:
+    def _done_check(self, path: Path) -> Check:
         metadata = self._check_key(path, verify(path))
         digest, full_digest, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
         if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
@@ -146,15 +144,16 @@ class TableArtifact:
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
         """Write the rows, whole or not at all, with the metadata `about`, which is not part of the key.
 
-        The file is written under a temporary name, then renamed; the new name has the digest of its bytes. The file is
-        not synced to the disk: a power cut costs the tables of the last half minute, and a torn file is detected.
+        The file is not synced to the disk: a power cut costs the tables of the last half minute, and a torn file is
+        detected by the digest in its name.
         """
         if rows.schema.names != self.table.schema.names:
             raise ValueError(
                 f"{self.name}: the columns are {rows.schema.names}; table {self.table.name} has "
                 f"{self.table.schema.names}"
             )
-        older_versions = self._files_that_begin(f"{self.name}-")
+        # Listed before writing, so that two concurrent writers do not remove each other's files.
+        files_of_any_key = self._files_that_begin(f"{self.name}-")
         full_digest = table_digest(rows)
         are_all_in_digest = all(column.in_digest for column in self.table.columns)
         metadata = {
@@ -165,13 +164,12 @@ class TableArtifact:
             "digest_of_all": full_digest,
             "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),
-            "number": 1 + max(map(_number, older_versions), default=0),
+            "number": 1 + max(map(_number, files_of_any_key), default=0),
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        # `older_versions` was listed before writing, so that two concurrent writers do not remove each other's files.
-        files_with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
-        older_files = {*files_with_key, *self._replaced_if_forced(older_versions)}
+        files_with_key = [file for file in files_of_any_key if file.name.startswith(f"{self.stem}-")]
+        older_files = {*files_with_key, *self._replaced_if_forced(files_of_any_key)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
         for older_file in older_files - {path}:
             older_file.unlink(missing_ok=True)
@@ -185,8 +183,8 @@ class TableArtifact:
         return [path for path in files if _unforced_key(_key_inputs_of(path)) == key]
 
     def _files_that_begin(self, beginning: str) -> list[Path]:
-        """Return the files of the artifact, with any key, whose file names begin with `beginning`, sorted by name."""
-        try:  # a glob takes several times as long, and every artifact is checked
+        """Return the files with the artifact's name whose file names begin with `beginning`, sorted by name."""
+        try:  # `Path.glob` takes several times as long, and every artifact is checked
             names = [name for name in os.listdir(self.folder) if name.startswith(beginning)]
         except (FileNotFoundError, NotADirectoryError):
             return []
@@ -223,7 +221,6 @@ def _key_inputs_of(path: Path) -> Mapping[str, Any]:
 
 
 def _unforced_key(key_inputs: Mapping[str, Any]) -> str:
-    """Return the key that the artifact would have if it were not forced."""
     return content_key({name: value for name, value in key_inputs.items() if name != FORCED})
 
 
@@ -283,7 +280,7 @@ class FilesArtifact:
             return {}
 
     def _is_as_written(self, name: str, digest: str) -> bool:
-        if ".." in (path := Path(name)).parts or path.is_absolute():  # the manifest may be somebody else's
+        if ".." in (path := Path(name)).parts or path.is_absolute():  # a manifest may be forged
             return False
         try:
             return digest_of_large(self.folder / path) == digest

@@ -36,7 +36,7 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
         folder: the folder, made if it is missing.
         stem: the beginning of the file's name.
         rows: the rows.
-        metadata: the metadata of the writer.
+        metadata: values for JSON, which `metadata_of` returns.
         sync: True syncs the file to the disk; see `move_to_target`.
     """
     import pyarrow as pa  # local imports, because machines that only score lack Arrow
@@ -91,7 +91,6 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn errors of reading a file into MissingFile or DamagedFile."""
     import pyarrow as pa
 
     try:
@@ -103,7 +102,6 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _check_digest(path: Path, digest: str) -> None:
-    """Raise DamagedFile if the name of a file has another digest."""
     if path.stem.rpartition("-")[2] != digest[:DIGEST_CHARACTERS]:
         raise DamagedFile(f"{path} holds other bytes than were written; it is made again by the next run")
 

@@ -1,9 +1,9 @@
 """Snapshots of the completed runs of a study: one Parquet file a run, written once and never again.
 
     history/run-<number>-<digest>.parquet     rows of `HistoryRow`: the items that changed, and the headline numbers
-    history/manifest.json                     digests of the files, and the key of the inputs of the last run
+    history/manifest.json                     digests of the files, and the key of the history
 
-A file has only changed items: the state of an item in a run is its last state in the files up to this run.
+A snapshot has only changed items: the state of an item in a run is its last state in the snapshots up to this run.
 """
 
 import logging
@@ -18,7 +18,7 @@ from swaymeter.data.storage.files import read_parquet, verify, write_parquet
 
 log = logging.getLogger(__name__)
 
-Key = tuple[ItemKind, str, str, str]
+ItemId = tuple[ItemKind, str, str, str]
 """The identity of an item: the columns `kind`, `model`, `dtype` and `item` of its row."""
 
 
@@ -38,23 +38,23 @@ def snapshot_files(folder: Path) -> list[Path]:
     return files
 
 
-def last_items(files: Iterable[Path]) -> tuple[int, dict[Key, str]]:
+def last_items(files: Iterable[Path]) -> tuple[int, dict[ItemId, str]]:
     """Return the number of the last run, and the state of each of its items.
 
     Raises:
         DamagedFile: a file has changed since it was written.
     """
-    last_run, states = 0, dict[Key, str | None]()
+    last_run, states = 0, dict[ItemId, str | None]()
     for path in files:
         columns = read_parquet(path)[0].to_pydict()
         last_run = max(columns["run"])  # never empty: each snapshot has a row of kind "run"
         rows = zip(*(columns[name] for name in ("kind", "model", "dtype", "item", "state")), strict=True)
         for kind, model, dtype, item, state in rows:
             states[kind, model, dtype, item] = state
-    return last_run, {key: state for key, state in states.items() if state is not None}
+    return last_run, {item_id: state for item_id, state in states.items() if state is not None}
 
 
 def write_snapshot(folder: Path, rows: Sequence[HistoryRow]) -> Path:
-    """Write the rows of a completed run and return the file."""
+    """Write the snapshot of a completed run and return its file."""
     stem = f"run-{rows[0].run:06d}"
     return write_parquet(folder, stem, HISTORY.of([*map(as_row, rows)]), {"columns": HISTORY.schema.names})

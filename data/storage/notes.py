@@ -1,4 +1,4 @@
-"""Small JSON files with a checksum that detects every change, and the note on who holds a workspace."""
+"""Small JSON files with a checksum that detects every change, and the note on the process that holds a workspace."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from swaymeter.data.storage.writing import write_file
 
 _CHECKSUM = "sha256"
 LARGEST_NOTE = 2**26
-"""Limit of the bytes of a note or a manifest; a manifest has a line for each of its files."""
+"""Limit of the bytes of a small file; the largest are manifests, which have a line for each file of an artifact."""
 
 
 def seal(content: Mapping[str, Any]) -> str:
@@ -24,12 +24,12 @@ def seal(content: Mapping[str, Any]) -> str:
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
-    """Write the content as the JSON of `seal`, whole or not at all; WorkspaceError if the file cannot be written."""
+    """Write the content with its checksum, whole or not at all; WorkspaceError if the file cannot be written."""
     write_file(path, seal(content))
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """Return the object in a small JSON file; ValueError for any other content."""
+    """Return the object in a JSON text; ValueError for any other text."""
     try:
         content = json.loads(text)
     except RecursionError:
@@ -41,7 +41,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 def read_note(path: Path) -> bytes:
     """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
-    # The size of the file limits the read, because Python allocates the requested number of bytes first.
+    # Python allocates all requested bytes first, so no more are requested than the file has.
     with open_file(path) as file:
         content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_NOTE) + 1)
     if len(content) > LARGEST_NOTE:
@@ -68,7 +68,7 @@ LONGEST_COMMAND = 200
 
 
 def note_holder(root: Path) -> bytes:
-    """Write the note that this process holds the workspace from now on, and return the bytes of the note."""
+    """Write the note that this process holds the workspace from now on, and return the note's bytes."""
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     holder = {
         "process": os.getpid(),

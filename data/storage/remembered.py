@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
 REMEMBER_SECONDS = 10.0
-"""Seconds after which digests are stored while files are read: a corpus takes hours, and a run may be killed."""
+"""Seconds between two stores while files are read: a corpus takes hours, and a run may be killed."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
@@ -47,11 +47,11 @@ class _FileState(NamedTuple):
 
 
 def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Store the current states beside other processes' states; if this fails, the next run reads the files again."""
+    """Store the current states, and keep the states that other processes stored."""
     if not current.items() - remembered.items():
         return
     states = {name: state._asdict() for name, state in (_stored_states(folder) | current).items()}
-    with suppress(WorkspaceError):
+    with suppress(WorkspaceError):  # the next run then reads the files again
         write_sealed(folder / _DIGESTS, {"files": states})
 
 

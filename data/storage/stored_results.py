@@ -1,8 +1,7 @@
 """Stored verdicts of a judge and replies of an application, so that no case is judged or answered twice.
 
 A case is what a judge or an application reads for one result. Each judge with its prompt, and each application, has a
-file of JSON lines, one line for a case. Each line has its own checksum; the case of a truncated or changed line is
-computed again.
+file of JSON lines, one line for a case. A truncated or changed line, found by its checksum, counts as missing.
 """
 
 import json
@@ -43,7 +42,7 @@ class StoredResults:
         return self._by_case.get(content_key({"case": case}))
 
     def add(self, results: Mapping[Any, Mapping[str, Any]]) -> None:
-        """Store results by their cases; on return they are on the disk.
+        """Store results by their cases, and sync them to the disk.
 
         Raises:
             WorkspaceError: the file cannot be written.

@@ -2,18 +2,19 @@
 
     facts/<table>-<subject>-<key>-<digest>.parquet         rows of a source on a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
-    scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... before they are complete
-    corpus/<table>-....parquet                             names to count in a corpus, with counts in each corpus file
+    scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... for unfinished scores
+    corpus/<table>-....parquet                             names to count in a corpus; their counts in each corpus file
     reliability/<relation>/<model>/....parquet             variance of scores between seeds
     verdicts/<relation>/decided-answers-....parquet        verdicts of people and judges
     history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
-    study.duckdb, report/                                  views of the files, which can be made again
+    study.duckdb, report/                                  database and report, which can be made again
     studies/<study>/                                       history/, study.duckdb, report/ of another study
     failures/<step>-....json                               reasons of failed steps, for people; no step depends on them
     downloads/                                             responses, loaded graphs, replies of applications and judges
     forced.json                                            when --force and --refresh last selected each artifact
     workspace.json                                         the version of this layout, and the first study
 
+The first study is the study that made the workspace; its history, database and report are not in `studies/`.
 `swaymeter.data.storage.artifact` defines the key and the digest of a file, and when an artifact is done.
 """
 
@@ -50,14 +51,13 @@ from swaymeter.data.storage.notes import (
 from swaymeter.data.storage.writing import TEMPORARY
 
 DATABASE = "study.duckdb"
-"""The file name of the database."""
 log = logging.getLogger(__name__)
 
 LAYOUT = 2
 """The version of the layout above; a workspace with another version is refused."""
 
 _UNUSABLE = set("?*[\\\0") - {os.sep}
-"""Characters of a path with which DuckDB would write elsewhere, or read the files of other folders as well."""
+"""Characters of a path that DuckDB would read as a pattern or as options."""
 
 WAITING_SECONDS = 0.5
 """Interval between two checks whether another process still holds the workspace."""
@@ -81,7 +81,6 @@ def slug(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _failure_name(step: str, key: str) -> str:
-    """Return the name of the file with the reason of a failure."""
     return f"{slug(step)}-{content_key({'step': step, 'key': key})[:DIGEST_CHARACTERS]}.json"
 
 
@@ -99,7 +98,7 @@ class Workspace:
 
     @property
     def study_path_parts(self) -> tuple[str, ...]:
-        """The path below the root, in parts, of the results of this study; empty for the first study.
+        """The path, in parts, from the root to the results of this study; empty for the first study.
 
         Raises:
             WorkspaceError: the first study cannot be read.
@@ -155,11 +154,11 @@ class Workspace:
         The lock ends with its process. The process that holds a workspace may lock it again.
 
         Args:
-            on_wait: a function that is called with a sentence about the holder if another process holds the workspace;
-                `lock` then waits. None refuses a workspace that another process holds.
+            on_wait: a function that is called with a sentence about another process that holds the workspace, before
+                `lock` waits for this process to end. None raises WorkspaceBusy instead.
 
         Raises:
-            WorkspaceBusy: another process holds the workspace.
+            WorkspaceBusy: another process holds the workspace, and `on_wait` is None.
             WorkspaceError: the folder cannot be written, or another version made it.
         """
         self.check_layout()
@@ -197,7 +196,7 @@ class Workspace:
 
     @property
     def is_writable(self) -> bool:
-        """True if the system permits writing; otherwise a run succeeds only if all artifacts are done already."""
+        """True if the operating system permits writing; otherwise only a run whose artifacts are all done succeeds."""
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
     def check_mounted(self) -> None:
@@ -209,16 +208,15 @@ class Workspace:
         # Path.exists raises if a file server does not answer
         if not os.path.exists(os.path.join(self.root, "workspace.json")):
             raise WorkspaceError(
-                f"the workspace {self.root} has no workspace.json, as if its folder were not mounted; mount it, or "
-                "put it back, and run the same command again"
+                f"the workspace {self.root} has no workspace.json, so its folder may be unmounted or moved; mount the "
+                "folder or move it back, and run the same command again"
             )
         self.check_lock()
 
     def check_lock(self) -> None:
         """Raise WorkspaceBusy if this process holds the workspace, but another run has begun in the workspace.
 
-        This happens if a restarted file server has lost the lock. If the note of the holder cannot be read, the lock
-        counts as valid.
+        A restarted file server may lose locks. If the note of the holder cannot be read, the lock counts as valid.
         """
         own_note, now = _holder_notes.get(self.root), time.monotonic()
         if own_note is None or now - _lock_checks.get(self.root, -math.inf) < LOCK_CHECK_SECONDS:
@@ -255,9 +253,9 @@ class Workspace:
             )
 
     def _prepare(self) -> None:
-        """Remove the leftovers of killed runs, check that the folder can be written, and write workspace.json."""
+        """Remove leftovers of killed runs, check that files can be written, and write workspace.json."""
         temporary = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
-        # with **, because the part files of a further seed are in a deeper folder
+        # "**", because the parts of a further seed are in a deeper folder
         needless_parts = filter(is_in_whole_table, self.root.glob("scores/**/*.part-*.parquet"))
         for leftover in [*temporary, *needless_parts]:
             if leftover.is_dir() and not leftover.is_symlink():
@@ -273,7 +271,7 @@ class Workspace:
             write_sealed(file, {"layout": LAYOUT, "study": self.study})
 
     def _description(self) -> dict[str, Any] | None:
-        """Return the content of workspace.json; None without one, WorkspaceError if it is damaged or unreadable."""
+        """Return the content of workspace.json; None without the file, WorkspaceError if it cannot be read."""
         file = self.root / "workspace.json"
         try:
             text = read_note(file)
@@ -304,7 +302,6 @@ class Workspace:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn errors of writing into WorkspaceError."""
         try:
             yield
         except OSError as error:

@@ -1,7 +1,6 @@
 """Files and folders that are written whole or not at all: under a temporary name beside the target, then renamed.
 
-Two processes that write the same target do not mix their content. Temporary names of files are unique, also between
-hosts, and a folder has one writer at a time.
+Two processes never mix their content: temporary names of files are unique, and a folder has one writer at a time.
 """
 
 import os
@@ -34,12 +33,9 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, and remove it at the end; OSError becomes WorkspaceError.
-
-    The folder of `path` is made if it is missing.
-    """
+    """Yield a temporary path beside `path`, and remove it at the end; OSError becomes WorkspaceError."""
     try:
-        if not os.path.isdir(path.parent):  # faster than a refused mkdir
+        if not os.path.isdir(path.parent):  # faster than mkdir for an existing folder
             path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_beside(path) as temporary:
             yield temporary
@@ -60,7 +56,7 @@ def temporary_beside(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` left; only the process that holds the lock may call this."""
+    """Remove temporary files of killed writers of `path`; only the process that holds the workspace may call this."""
     for leftover in path.parent.glob(f".{escape(path.name)}.*{TEMPORARY}*"):
         _remove(leftover)
 
@@ -73,14 +69,15 @@ def _remove(path: Path) -> None:
 
 
 def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool = True) -> None:
-    """Rename a complete file or folder to its target, in one step that a kill cannot divide.
+    """Rename a complete file or folder to its target, in one step.
 
     Args:
         temporary: the complete file or folder.
         path: the target.
-        new: True raises FileExistsError for an existing target; False replaces it.
-        sync: True syncs content and name to the disk. With False, a power cut may remove or tear the target, so that
-            its reader must verify the content.
+        new: True raises FileExistsError for an existing target; False replaces it. With True on a file system without
+            hard links, a killed process may leave an empty target.
+        sync: True syncs content and name to the disk. With False, a power cut may remove or tear the target, so its
+            readers must verify the content.
     """
     if sync:
         _sync(*temporary.rglob("*"), temporary)
@@ -93,12 +90,9 @@ def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool
 
 
 def _move_to_new(temporary: Path, path: Path) -> None:
-    """Give a file the name of a target that does not exist; FileExistsError for an existing target.
-
-    The file may keep its temporary name beside the new name, until `temporary_beside` removes it.
-    """
+    """Give a file the name of a target that does not exist; FileExistsError for an existing target."""
     try:
-        path.hardlink_to(temporary)
+        path.hardlink_to(temporary)  # `temporary_beside` later removes the temporary name
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
@@ -107,7 +101,6 @@ def _move_to_new(temporary: Path, path: Path) -> None:
 
 
 def _sync(*paths: Path) -> None:
-    """Sync files, and the names in folders, to the disk."""
     for path in paths:
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -120,11 +113,9 @@ def _sync(*paths: Path) -> None:
 def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: str, advice: str) -> Iterator[Path]:
     """Yield a new folder that replaces `folder` if the block succeeds, and is removed otherwise.
 
-    Leftovers of a killed run are repaired first. While one process writes a folder, any other process is refused.
-
     Args:
         folder: the target.
-        may_replace: returns True for a folder whose files may be replaced.
+        may_replace: returns True for a folder that may be replaced.
         kind: the kind of folder, for messages.
         advice: the advice for the user if the folder cannot be written.
 
@@ -159,14 +150,13 @@ def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: st
 
 
 def _repair(folder: Path, new: Path, old: Path) -> None:
-    """Undo an interrupted replacement: remove the new folder, and restore the old folder if `folder` is missing."""
+    """Undo an interrupted replacement, also of a killed run."""
     shutil.rmtree(new, ignore_errors=True)
     if old.exists() and not folder.exists():
         old.rename(folder)
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:
-    """Rename `folder` to `old` and `new` to `folder`, then remove `old`."""
     _sync(*new.rglob("*"), new)
     if folder.exists():
         folder.rename(old)

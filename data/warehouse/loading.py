@@ -1,7 +1,7 @@
-"""Making the database: every table in full from the workspace's Parquet files, then tables derived from these tables.
+"""Making the database: tables from the workspace's Parquet files, then tables that are derived from these tables.
 
-The new database grows in a temporary file beside the old database, and replaces it once it is complete. Readers see
-the old database or the new one. A killed build leaves only the temporary file, which the next build removes.
+A new database is made in a temporary file beside the old database, and replaces the old database once it is complete.
+A killed build leaves only the temporary file, which the next build removes.
 """
 
 import os
@@ -49,12 +49,12 @@ def build(
     """Make the database at `path`, in place of an older database; only the run that holds the lock may call this.
 
     Args:
-        path: file of the database. Paths of files are stored relative to its folder.
+        path: file of the database, which stores paths relative to this file's folder.
         key: digest of everything the database is computed from.
         tables: tables of the database.
         files: files of each table.
-        computed: rows of tables without files.
-        derive: function that adds derived tables, such as statistics.
+        computed: rows of tables that the caller computed, and that have no files.
+        derive: function that inserts the rows of derived tables, such as statistics.
 
     Raises:
         DamagedFile: a file cannot be read, or has another table.
@@ -82,11 +82,10 @@ def build(
 
 
 _empty_databases: dict[str, bytes] = {}
-"""Bytes of empty databases by version of the schema: copying takes a tenth of the time of running the statements."""
+"""Bytes of empty databases by version of the schema; a copy takes a tenth of the time of the schema's statements."""
 
 
 def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
-    """Make a file with empty tables, views and comments, and return a connection to it, which has one thread."""
     config = {**CONFIG, "threads": 1}
     empty = _empty_databases.get(schema.version)
     if empty:
@@ -103,15 +102,13 @@ def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Run statements in one transaction; after an error the database is discarded."""
-    connection.execute("BEGIN")
+    connection.execute("BEGIN")  # without ROLLBACK, because an error discards the database
     yield
     connection.execute("COMMIT")
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds, and is removed otherwise."""
     remove_leftovers(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +129,6 @@ class Building:
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
-        """Wrap a connection to a database with empty tables; stored paths are relative to `folder`."""
         # The rows of each view are computed at its first query, when `load` has filled the tables of scores.
         self.warehouse = Warehouse(connection, schema, views=[NAMED_QUERIES[name] for name in sorted(COMPUTED)])
         self._connection = connection
@@ -160,15 +156,10 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files with a row for each prompt: provenance is stored once in `origins`, and rows have its number.
-
-        Args:
-            table: table of the files.
-            footers: footers of the files, all of which have rows.
-        """
+        """Load files of a large table: rows without provenance, with the number of their origin."""
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
-        # Files whose rows all have the same origin: this origin, with the number of rows.
+        # The only origin of each file whose rows have the same provenance.
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
@@ -190,14 +181,16 @@ class Building:
             self._insert(table, columns, rows_with_origins, "origin_id")
 
     def _origins_in(self, table: Table, path: Path) -> list[tuple[Any, ...]]:
-        """Return the origins of a file that several engines or devices wrote, with the number of rows of each."""
         columns, source = ", ".join(quoted(c.name) for c in SHARED), select_sql(table, [path], SHARED)
         query = f"SELECT {columns}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL"
         return self._connection.execute(query).fetchall()
 
     @contextmanager
     def _store_origins(self, table: Table, origins: Mapping[Path, Sequence[tuple[Any, ...]]]) -> Iterator[None]:
-        """Store the origins of files; inside the block, the table `file_origins` has them by file."""
+        """Store the origins of files; inside the block, the table `file_origins` has the origins with their files.
+
+        An origin in `origins` has the values of the columns SHARED, then the number of its rows.
+        """
         names = (*(c.name for c in SHARED), "rows")
         rows = [
             {"file": str(path), "table": table.name, **dict(zip(names, origin, strict=True))}
@@ -218,12 +211,11 @@ class Building:
 
     @contextmanager
     def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
-        """Make the rows available to SQL under this name, within the block."""
         self._connection.register(name, rows)
         try:
             yield
         finally:
-            with suppress(duckdb.Error):  # after an error the transaction is over, and that error is raised
+            with suppress(duckdb.Error):  # an error in the block has ended the transaction
                 self._connection.unregister(name)
 
 

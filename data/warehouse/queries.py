@@ -1,8 +1,8 @@
 """Named queries: SQL texts with names, bundled in this package or added by extensions.
 
 A text opens with comment lines. Their first sentence describes the result. The line `-- view` makes the query a view of
-the database. A line such as `-- needs: contexts, queries` names tables and views; if any of them is empty, so is the
-result. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
+the database. A line such as `-- needs: contexts, queries` names tables and views; the result is empty if any of these
+is empty. A line such as `-- unit: persuasion = nats` names the unit of a computed column.
 """
 
 import re
@@ -43,7 +43,7 @@ class NamedQuery:
 
     @classmethod
     def from_text(cls, name: str, sql: str) -> "NamedQuery":
-        """Return the query of an SQL text, which is a view if its comments say so."""
+        """Return the query of an SQL text; its comments tell if it is a view."""
         return cls(name, sql, _VIEW.search(sql) is not None)
 
     @property
@@ -60,7 +60,7 @@ class NamedQuery:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The tables and views that the comments declare as needed; if any of them is empty, the result is empty."""
+        """The tables and views that the comments declare as needed."""
         return frozenset(name.strip() for names in _NEEDS.findall(self.sql) for name in names.split(","))
 
     @cached_property

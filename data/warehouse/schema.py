@@ -1,12 +1,10 @@
-"""The schema of a database as SQL text: its tables, which the caller lists, and its views.
+"""The schema of a database as SQL text: the tables that a caller lists, two tables of every database, and the views.
 
-Two more tables are about the database itself: `about` has its version, `origins` the provenance of scores.
+Every database has the tables `about`, with its version, and `origins`, with the provenance of scores.
 
-A table of scores without a primary key is large: it has a row for each prompt, tens of millions in a large study. The
-provenance of its rows, the columns of `Score`, is mostly the same in a whole file, so `origins` stores it once. A view
-with the name of the table joins the rows with `origins`, so that a query sees all columns.
-
-This module opens no connection.
+A table of scores is called large if it has no primary key: it has a row for each prompt, up to tens of millions. The
+provenance of its rows, the columns of `Score`, is mostly the same in a whole file, so `origins` stores the provenance
+once. A view with the name of the table joins the rows with `origins`, so that a query sees all columns.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +19,7 @@ from swaymeter.data.records.table import Column, Table
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
 
 SHARED = columns_of(Score)
-"""The columns of a score's provenance."""
+"""The columns of the provenance, which the rows of a file mostly share."""
 _SHARED_NAMES = frozenset(c.name for c in SHARED)
 
 
@@ -58,15 +56,11 @@ class Schema:
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
-        """The tables by their names, including the tables about the database itself."""
+        """The tables by their names, including `about` and `origins`."""
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements that make an empty database, except the views of named queries.
-
-        For each table: the table with its key, its view if it is large, and their comments. The view `scored` comes
-        last.
-        """
+        """Yield the statements that make the tables with comments, the views of large tables and the view `scored`."""
         for declared in self.by_name.values():
             yield from _table_statements(declared)
         yield self.scored
@@ -82,12 +76,9 @@ class Schema:
         return [query for query in NAMED_QUERIES.values() if query.is_view]
 
     def words_of(self, queries: Iterable[NamedQuery]) -> set[str]:
-        """Return all words of the SQL of queries and of their views, in lower case.
-
-        The words include the name of every table that the queries read. The view `scored` reads every table of scores.
-        """
+        """Return all words, such as names of tables, of the SQL of queries and of their views, in lower case."""
         words = set[str]().union(*(query.words for query in with_views(queries)))
-        if SCORED in words:
+        if SCORED in words:  # this view reads every table of scores
             words |= {table.name for table in self.tables if holds_scores(table)}
         return words
 
@@ -130,17 +121,16 @@ def rows_table(table: Table) -> str:
 
 
 def own_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns that every row stores: all columns, or for a large table the columns that `origins` lacks."""
+    """Return the columns that each row stores: of a large table the columns that `origins` lacks, otherwise all."""
     return tuple(c for c in table.columns if c.name not in _SHARED_NAMES) if is_large(table) else table.columns
 
 
 def stored_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns of the table into which the rows are loaded; a large table also has an origin_id."""
+    """Return the columns of the table into which the rows are loaded; a large table also has a column origin_id."""
     return (*own_columns(table), *([ORIGIN_ID] * is_large(table)))
 
 
 def _table_statements(table: Table) -> Iterator[str]:
-    """Yield the statements that make a table, its view if it is large, and their comments."""
     columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored_columns(table)]
     if table.key:
         columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
@@ -155,7 +145,6 @@ def _table_statements(table: Table) -> Iterator[str]:
 
 
 def _view_statement(table: Table) -> str:
-    """Return the statement that makes the view of a large table."""
     names, rows = ", ".join(quoted(c.name) for c in table.columns), quoted(rows_table(table))
     return f"CREATE VIEW {quoted(table.name)} AS SELECT {names} FROM {rows} JOIN origins USING (origin_id)"
 

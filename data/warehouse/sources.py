@@ -52,7 +52,7 @@ def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
 
 
 def select_sql(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, with_file: bool = False) -> str:
-    """Return the SQL that reads columns of a table from files; a number that is not finite raises an error.
+    """Return the SQL that reads columns of a table from files, and raises an error for a number that is not finite.
 
     Args:
         table: table of the files.
@@ -82,15 +82,15 @@ def finite_errors() -> Iterator[None]:
 
 
 def _finite(column: Column) -> str:
-    """Return the SQL of a column that raises an error for a number that is not finite."""
+    """Return the SQL expression of a column, which raises an error for a number that is not finite."""
     name = quoted(column.name)
     if column.type.removesuffix("[]") != "DOUBLE":
         return name
-    is_wrong = f"NOT isfinite({name})"
+    condition = f"NOT isfinite({name})"
     if column.type.endswith("[]"):
-        is_wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
+        condition = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
     message = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; run the study again with --force")
-    return f"CASE WHEN {is_wrong} THEN error({SOURCE_FILE} || {message}) ELSE {name} END AS {name}"
+    return f"CASE WHEN {condition} THEN error({SOURCE_FILE} || {message}) ELSE {name} END AS {name}"
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A database that is open for reading: it answers named queries with frames whose columns have units."""
+"""Read a database: answer named queries with frames whose columns have units."""
 
 import os
 import re
@@ -27,7 +27,7 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "preserve_insertion_order": "false",  # the order would cost memory, and every query states its own order
 }
 SMALL = 16 << 20
-"""Size in bytes below which one thread answers a query sooner than several; a thread reads 122,880 rows at a time."""
+"""Size of a database, in bytes, below which one thread is faster than several; a thread reads 122,880 rows at once."""
 _ATTACHED = "stored"
 """The name under which a database file is attached to the database in memory."""
 _CONTENT_QUERIES = {
@@ -36,12 +36,12 @@ _CONTENT_QUERIES = {
     "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
     "computed column": "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE column_default IS NOT NULL",
 }
-"""Queries that list executable content by kind; a condition with the name of the database is appended to each."""
+"""Queries that list, by kind, what runs SQL in a database. A condition for the database's name is appended to each."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a query of a foreign database: a small file may produce endless rows.
+    """Limits of a query of a foreign database, which somebody else made: a small file may produce endless rows.
 
     Attributes:
         seconds: limit of the time of a query.
@@ -82,7 +82,6 @@ class Limits:
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
 """Views that many queries read. Their rows are stored at first use, because planning a view each time takes longer."""
 _ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
-"""The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
 
 
@@ -90,7 +89,6 @@ class Units(dict[str, str]):
     """Units by column. Frames share them, because nobody changes them; pandas would often make deep copies."""
 
     def __deepcopy__(self, memo: object) -> "Units":
-        """Return the units themselves."""
         return self
 
 
@@ -110,7 +108,7 @@ class Warehouse:
         Args:
             connection: the connection.
             schema: the schema of the database.
-            limits: limits of each query of a foreign database; None without limits.
+            limits: limits of each query of a foreign database; None for your own database.
             views: views, each created when a query first names it, because creating all takes longer than most queries.
         """
         self._connection = connection
@@ -132,7 +130,7 @@ class Warehouse:
         return self.answer(NAMED_QUERIES[name])
 
     def with_rows(self, names: Iterable[str]) -> list[str]:
-        """Return the named queries that may have rows, because every table that they need has rows.
+        """Return the named queries whose needed tables all have rows; the other queries have no rows.
 
         Raises:
             UnknownName: no query has that name.
@@ -196,24 +194,18 @@ class Warehouse:
         return {column: unit for column, unit in {**common, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """Return the tables and views that a query names; a process parses every text only once."""
         if query.sql not in _tables_by_sql:
-            _tables_by_sql[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
+            ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
+            _tables_by_sql[query.sql] = {*re.findall(r'"table_name":"(\w+)"', str(tree).lower())}
         return _tables_by_sql[query.sql]
-
-    def _tree(self, query: NamedQuery) -> str:
-        """Return the syntax tree of a query, as JSON."""
-        ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
-        return str(tree)
 
 
 _tables_by_sql: dict[str, set[str]] = {}
-"""The tables and views of parsed queries, by their texts."""
+"""The tables and views of each query text that this process parsed."""
 
 
 @contextmanager
 def _sql_errors(query: NamedQuery) -> Iterator[None]:
-    """Turn errors in the SQL of a query into InputError with the name of the query."""
     try:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
@@ -224,20 +216,20 @@ def _sql_errors(query: NamedQuery) -> Iterator[None]:
 def opened(
     path: Path, tables: Sequence[Table], *, limits: Limits | None = None, exports: Path | None = None
 ) -> Iterator[Warehouse]:
-    """Open the database at `path` for reading; anybody may have written it.
+    """Open the database at `path` for reading.
 
-    The file is attached to a database in memory, read-only. Only the columns of declared tables are read, through views
-    in memory. No query reads another file, loads an extension or changes a setting.
+    Anybody may have written the file. So it is attached, read-only, to a database in memory, and only columns of
+    declared tables are read. No query reads another file, loads an extension or changes a setting.
 
     Args:
         path: file of the database.
         tables: tables that it must have.
-        limits: limits of each query of a foreign database, which gets no temporary files either; None without limits.
+        limits: limits of each query of a foreign database, which gets no temporary files either; None for your own.
         exports: folder into which tables may be exported; None forbids exports.
 
     Raises:
-        WorkspaceError: there is no database, or it has another version, or foreign views or macros; or a query exceeds
-            the limits.
+        WorkspaceError: there is no database, or it has another version or content that Swaymeter did not make; or a
+            query exceeds the limits.
         WorkspaceBusy: another program has the file open for writing.
         DamagedFile: the file cannot be read.
     """
@@ -264,7 +256,6 @@ def opened(
 
 @contextmanager
 def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory, to which files are attached."""
     # DuckDB creates the folder only for queries that exceed the memory, and removes it.
     temporary_folder = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
     with duckdb.connect(config={**CONFIG, "temp_directory": str(temporary_folder)}) as connection:
@@ -272,7 +263,6 @@ def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attach a database file for reading, as `_ATTACHED`; queries find its tables only with this prefix."""
     log = path.with_name(f"{path.name}.wal")
     if not os.path.lexists(path):
         raise WorkspaceError(f"there is no database {path}; {_REMEDY}")
@@ -294,8 +284,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
     """Create Swaymeter's views over the attached database, whose own views are not read.
 
-    A table that the database lacks is read as empty if the same version of the package made the database. The command
-    that made the database may have had fewer extensions, and so fewer measures.
+    If this version of the package made the database, a missing table is read as empty: the command that made the
+    database may have had fewer extensions, and so fewer measures.
 
     Raises:
         WorkspaceError: the database has another version, macros, triggers, computed columns, or a view instead of a
@@ -346,7 +336,6 @@ def _views(schema: Schema) -> set[str]:
 
 
 def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return True if this version of the package made the open database."""
     return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
 
 

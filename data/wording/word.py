@@ -9,12 +9,12 @@ Texts = tuple[str, ...]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, for a table of words."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 def phrase_set(text: str) -> frozenset[Texts]:
-    """Return the phrases of a text, which are separated by "|", for a table of phrases."""
+    """Return the phrases of a text, which are separated by "|"."""
     return frozenset(tuple(phrase.split()) for phrase in text.split("|"))
 
 
@@ -69,7 +69,7 @@ class Token(NamedTuple):
         folded: The normal form, which is compared.
         begins_clause: True if the token begins a clause, after punctuation.
         joined: True if a hyphen, or katakana, joins the token to the token before.
-        glued: True if nothing separates the token from the token before.
+        follows_token: True if nothing, such as a space, separates the token from the token before.
         stems: The token's forms without a suffix, a prefix or a particle.
     """
 
@@ -78,7 +78,7 @@ class Token(NamedTuple):
     folded: str
     begins_clause: bool = False
     joined: bool = False
-    glued: bool = False
+    follows_token: bool = False
     stems: tuple[str, ...] = ()
 
 
@@ -116,8 +116,8 @@ class Name(NamedTuple):
     """A form of an answer, such as a name, for which a reply or a context is searched.
 
     Attributes:
-        side: Whose answer it is: context or original; None for a longer name that contains an answer and means
-            something else.
+        side: The side whose answer the form is, context or original; None for a longer name that contains an answer
+            and means something else.
         texts: The normal forms of its words.
         first: The first word.
         exact: True for an exact form, False for a loose form (see `tasks.scoring.wording.forms`).

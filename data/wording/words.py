@@ -11,8 +11,8 @@ A word has stems: its forms without the suffixes, prefixes or particles that its
 A name matches a word or one of its stems. The whole word matches, too, because a name may only look as if it had a
 prefix. Cyrillic case endings are cut from every word of four letters or more: Москва = Москве = Москву.
 
-Two limits: scripts without spaces are not split into words, so each character is a word. Stems are cut without a
-dictionary, so a stem that happens to be another word matches that word.
+Scripts without spaces are not split into words, so each character is a word. Stems are cut without a dictionary, so a
+stem that happens to be another word matches that word.
 """
 
 import re
@@ -38,8 +38,8 @@ _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = 
 ]
 """Characters that NFKC would join to the number before them (5² would be 52), with their replacements."""
 _SPELLINGS = [
-    (mark, re.compile(pattern), replacement)
-    for mark, spellings in {
+    (substring, re.compile(pattern), replacement)
+    for substring, spellings in {
         "cannot": [(r"(?i)\bcannot\b", "can not")],
         "'": [
             (r"(?i)\bcan't\b", "can not"),
@@ -98,7 +98,7 @@ _SPELLINGS = [
     }.items()
     for pattern, replacement in spellings
 ]
-"""Marks, patterns and normal forms of spellings; a pattern is tried only on texts that contain its mark."""
+"""Substrings, patterns and normal forms of spellings; a pattern is tried only on texts that contain its substring."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
 """Initials such as U.S. and J. R. R., which become one word."""
 _AMERICAN_SPELLINGS = {
@@ -180,7 +180,7 @@ def _with_shared_units(all_words: list[Word]) -> list[Word]:
 
 
 def _plain_letters(text: str) -> str:
-    """Return a text without accents and invisible characters, with digits 0 to 9 and contractions in full."""
+    """Return a text without accents and invisible characters, with digits 0 to 9 and the forms of `_SPELLINGS`."""
     if not text.isascii():
         for pattern, replacement in _COMPOSED:
             text = pattern.sub(replacement, text)
@@ -190,8 +190,8 @@ def _plain_letters(text: str) -> str:
         text = unicodedata.normalize("NFC", text.translate(_LETTERS))
     text = text.replace("&", " and ")
     lower = f" {text.lower()}"
-    for mark, pattern, replacement in _SPELLINGS:
-        if mark in lower:
+    for substring, pattern, replacement in _SPELLINGS:
+        if substring in lower:
             text = pattern.sub(replacement, text)
     return text if "." not in text else _INITIALS.sub(lambda match: re.sub(r"[. ]", "", match[0]) + " ", text)
 
@@ -201,22 +201,23 @@ def _tokens(text: str) -> Iterator[Token]:
     begins_clause, hyphen, end, kind = False, False, 0, "other"
     for match in _TOKEN.finditer(text):
         kind_before, kind = kind, match.lastgroup or ""
-        touches = end == match.start()
-        glued = touches and kind_before != "other"
+        follows_character = end == match.start()  # without a space between them
+        follows_token = follows_character and kind_before != "other"
         begins_clause |= "\n" in text[end : match.start()]
         end = match.end()
         if kind == "other":
-            hyphen = match[0] == "-" and glued and not text[end : end + 1].isspace()
+            hyphen = match[0] == "-" and follows_token and not text[end : end + 1].isspace()
             begins_clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not hyphen
             continue
         lower = match[0].casefold()
         if kind in ("katakana", "character"):
-            joined = glued and kind_before == kind == "katakana"
-            yield Token("character", match[0], lower, begins_clause, joined, glued)
+            joined = follows_token and kind_before == kind == "katakana"
+            yield Token("character", match[0], lower, begins_clause, joined, follows_token)
         else:
             has_stems = kind == "word" and (not lower.isascii() or "'" in lower)
             stems = tuple(_folded(stem) for stem in _stems(lower)) if has_stems else ()
-            yield Token(kind, match[0], _folded(lower), begins_clause, hyphen and touches, glued, stems)
+            joined = hyphen and follows_character
+            yield Token(kind, match[0], _folded(lower), begins_clause, joined, follows_token, stems)
         begins_clause = hyphen = False
 
 
@@ -234,7 +235,7 @@ def _folded(word: str) -> str:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return the stems of a word in lower case; for an ASCII word, only the parts on both sides of an apostrophe."""
+    """Return the stems of a word in lower case; an ASCII word has only the parts on both sides of an apostrophe."""
     stems: list[str] = []
     if "'" in word:
         stems += [part for part in word.split("'") if len(part) >= _SHORTEST_STEM]

@@ -20,7 +20,7 @@ class PlainConsole(Console):
     """A console that prints control characters as codes, because names, paths and replies may contain any text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the printed segments, with control characters as codes such as \\x1b."""
+        """Return the segments to print, with control characters as codes such as \\x1b."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else terminal(text), style, control)
 
@@ -85,7 +85,7 @@ def print_product(text: str, *, nl: bool = True) -> None:
 
 
 @contextmanager
-def printing_aside() -> Iterator[None]:
+def stdout_to_stderr() -> Iterator[None]:
     """Send the standard output of this process and its children to standard error, for commands that print JSON."""
     sys.stdout.flush()
     try:

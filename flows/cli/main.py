@@ -69,7 +69,7 @@ def main() -> None:
     end_when_interrupted()
     logging.raiseExceptions = False  # a log that Prefect's API refuses must not print a traceback
     try:
-        code = exit_code()
+        code = run_command()
     except Exception:  # a bug; `print_line` makes control characters in its message visible
         print_line(traceback.format_exc().rstrip(), err)
         code = 1
@@ -79,8 +79,11 @@ def main() -> None:
     os._exit(code)
 
 
-def exit_code() -> int:
-    """Run the command of sys.argv; return 0, 1 (work failed), 2 (usage), 130 (Ctrl-C) or 143 (SIGTERM)."""
+def run_command() -> int:
+    """Run the command of sys.argv, and return its exit code.
+
+    The codes are 0, 1 (work failed), 2 (usage), 130 (Ctrl-C) and 143 (SIGTERM).
+    """
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"  # before the import of the hub's client, which reads the variable
     try:

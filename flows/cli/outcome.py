@@ -1,4 +1,4 @@
-"""The outcome of a run or an audit on the terminal: a table, the answer to the study's question, thresholds and paths.
+"""The outcome of a run or an audit on the terminal: a table, the main finding, thresholds, caveats and paths.
 
 The table has a row for each bar of the headline figure, and a column for each part of the bars. If the terminal has
 room, a dim column has the names of numbers, such as follow.supporting. The table is printed before the page is drawn;
@@ -30,7 +30,7 @@ _HEADS: Mapping[str, str] = {"passage": "passage's answer"}
 
 
 def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
-    """Print the headline figure, the answer, further findings, thresholds (lines with `gate`), and caveats.
+    """Print the headline figure, the main finding (`=>`), further findings, thresholds (`gate`), and caveats.
 
     Args:
         console: The terminal.
@@ -43,7 +43,7 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
     used = 1 + (_show_figure(console, chart) if chart else 0)
     if findings.verdict:
         _line(console, "=>", Text(findings.verdict, "bold"), whole=True)
-        used += 1 + (cell_len(findings.verdict) > console.width - 3)  # a long sentence behind "=> " takes two lines
+        used += 1 + (cell_len(findings.verdict) > console.width - 3)  # a long sentence after "=> " takes two lines
     gate = list(_checks(findings.gate))
     room = MAX_LINES - used - len(gate) - note_count
     caveat_limit = max(1, min(MAX_CAVEATS, room))
@@ -60,7 +60,7 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print lines about a run; each is printed whole."""
+    """Print lines about a run, none of them cut."""
     for note in notes:
         _line(console, "note", Text(note), whole=True)
 
@@ -86,10 +86,7 @@ def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
 
 
 def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
-    """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True.
-
-    A key of at most two characters, such as "=>", is not padded.
-    """
+    """Print `key`, such as `gate`, and the text; a terminal cuts the line at its width, unless `whole` is True."""
     line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
     if console.is_terminal and not whole:
         line.truncate(console.width, overflow="ellipsis")
@@ -97,7 +94,7 @@ def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> Non
 
 
 def _show_figure(console: Console, chart: HeadlineFigure) -> int:
-    """Print the figure as a table, and return the number of lines of the table."""
+    """Print the figure as a table with its lines `number`, and return the count of printed lines."""
     has_variants = any(bar.variant for bar in chart.bars)
     bars = _table_bars(chart, has_variants=has_variants)
     parts = [name for name in chart.parts if any(_occurs(bar.part(name), chart.unit) for bar in bars)]
@@ -135,15 +132,12 @@ def _table_bars(chart: HeadlineFigure, *, has_variants: bool) -> Sequence[Bar]:
 
 
 def _occurs(part: Part | None, unit: str) -> bool:
-    """Return True if a part of a bar has replies, or if the figure shows means in place of shares."""
+    """Return True for a mean, and for a share above 0."""
     return part is not None and (part.mean > 0 or unit != SHARE)
 
 
 def _cell(bar: Bar, name: str, unit: str) -> str:
-    """Return a part of a bar as text: a share in whole percent, a count or a mean.
-
-    A mean has its interval; a share has its interval only if it is the main part of the bar.
-    """
+    """Return a part of a bar as text: a mean with its interval, a count, or a share (with interval if main part)."""
     part = bar.part(name)
     if part is None:
         return "-"

@@ -34,7 +34,7 @@ MAX_RUNNING = 3
 
 
 class _Bars(Bars):
-    """Bars, and below them a line for each running step, cut at the width of the terminal."""
+    """Bars with lines below them, cut at the width of the terminal."""
 
     lines: Sequence[str] = ()
 
@@ -70,7 +70,7 @@ class TerminalProgress(Progress):
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
         # By running step: the time of its first report, and the number of its prompts that were done then.
-        self._first: dict[str, tuple[float, int]] = {}
+        self._first_reports: dict[str, tuple[float, int]] = {}
         self.bars = _Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
@@ -87,7 +87,7 @@ class TerminalProgress(Progress):
         self.bars.start()
         if not self._console.is_terminal:
             self._is_over = threading.Event()  # a new event, because an audit may enter this block twice
-            threading.Thread(target=self._beat, args=(self._is_over,), daemon=True).start()
+            threading.Thread(target=self._print_running_steps, args=(self._is_over,), daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -102,7 +102,7 @@ class TerminalProgress(Progress):
             super().set_totals(totals)
             for stage, total_before in totals_before.items():
                 if (more := self.stages[stage].total - total_before) > 0:
-                    self._line(f"{stage} goes on: {more} more step{'s' * (more != 1)}")
+                    self._print_line(f"{stage} goes on: {more} more step{'s' * (more != 1)}")
             for stage, total in totals.items():
                 if stage not in self._tasks:
                     self._tasks[stage] = self.bars.add_task(stage, total=total, ended=0)
@@ -112,14 +112,14 @@ class TerminalProgress(Progress):
         with self._lock:
             progress = self.stages[stage]
             if not (progress.ended or progress.running):
-                self._line(f"{stage} begins: {progress.total} step{'s' * (progress.total != 1)}")
+                self._print_line(f"{stage} begins: {progress.total} step{'s' * (progress.total != 1)}")
             super().begin_step(stage, name)
             self._update(stage)
 
     def advance_step(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
             super().advance_step(stage, name, done, total)
-            self._first.setdefault(name, (time.monotonic(), done))
+            self._first_reports.setdefault(name, (time.monotonic(), done))
             self._update(stage)
 
     def show_findings(self, findings: Findings) -> None:
@@ -133,25 +133,25 @@ class TerminalProgress(Progress):
     def end_step(self, stage: str, name: str, failure: str | None, cost: Cost | None = None) -> None:
         with self._lock:
             super().end_step(stage, name, failure, cost)
-            self._first.pop(name, None)
+            self._first_reports.pop(name, None)
             if cost:
                 self.cost = Cost.total([asdict(self.cost), asdict(cost)])
             self._update(stage)
             amount = f" ({cost.prompts} prompts in {cost.seconds:.0f} s)" if cost and cost.forward_passes else ""
             outcome = f"[red]failed[/red]: {escape(failure)}" if failure else f"done{amount}"
             progress = self.stages[stage]
-            self._line(f"{stage} {len(progress.ended)} of {progress.total}  {escape(name)}  {outcome}")
+            self._print_line(f"{stage} {len(progress.ended)} of {progress.total}  {escape(name)}  {outcome}")
 
-    def _line(self, line: str) -> None:
-        """Print a line with the time, only in output without bars; the console flushes every line."""
+    def _print_line(self, line: str) -> None:
+        """Print a line with the time, only in output without bars."""
         if not self._console.is_terminal:
             self._console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}", soft_wrap=True, highlight=False)
 
-    def _beat(self, is_over: threading.Event) -> None:
+    def _print_running_steps(self, is_over: threading.Event) -> None:
         while not is_over.wait(self._heartbeat_seconds):
             with self._lock:
                 if running := self._running():
-                    self._line(f"at work: {escape(first_few(running))}")
+                    self._print_line(f"at work: {escape(first_few(running))}")
 
     def _running(self) -> list[str]:
         """Return a line for each running step: its progress, then its name, which may be cut at the end."""
@@ -166,7 +166,7 @@ class TerminalProgress(Progress):
         done, total = self.stages[stage].running[name]
         if total < 2:  # a step without prompts
             return ""
-        first_time, first_done = self._first[name]  # the speed leaves out prompts that an earlier run has stored
+        first_time, first_done = self._first_reports[name]  # the speed leaves out prompts of an earlier run
         new, seconds = done - first_done, time.monotonic() - first_time
         text = f"{done:,} of {total:,}{' prompts' * (stage == 'score')}"
         if not new or seconds < 1:
@@ -175,7 +175,6 @@ class TerminalProgress(Progress):
         return f"{text}, {rate(new, seconds)}, {left} left"
 
     def _update(self, stage: str) -> None:
-        """Update the bar of a stage and the lines below the bars."""
         progress = self.stages[stage]
         running = self._running()
         more = [f"and {len(running) - MAX_RUNNING} more steps"] if len(running) > MAX_RUNNING else []
@@ -186,7 +185,7 @@ class TerminalProgress(Progress):
 
 
 def speed(cost: Cost) -> str:
-    """Return prompts a second, or seconds a prompt; empty without prompts."""
+    """Return the rate of prompts after a comma, such as ", 12 prompts a second"; empty without prompts."""
     return f", {rate(cost.prompts, cost.seconds, 'prompt')}" if cost.prompts and cost.seconds else ""
 
 
@@ -200,7 +199,7 @@ def rate(count: float, seconds: float, unit: str = "") -> str:
 
 
 def log_to(console: Console, verbose: bool) -> None:
-    """Log Swaymeter's warnings to the terminal; with `verbose`, log everything from Swaymeter."""
+    """Log Swaymeter's warnings to the terminal; with `verbose`, log all its messages."""
     handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
     handler.setLevel(logging.DEBUG if verbose else logging.WARNING)
     logger = logging.getLogger("swaymeter")
@@ -239,8 +238,8 @@ def summary(
     else:
         console.print()
         console.print(escape(description), soft_wrap=True)
-    is_derived = cost.prompts and not cost.forward_passes  # all scores come from stored replies or scores
-    computed = "no model was asked" if is_derived else f"{cost.prompts} prompts in {cost.seconds:.0f} s{speed(cost)}"
+    without_model = cost.prompts and not cost.forward_passes  # stored replies or scores were enough
+    computed = "no model was asked" if without_model else f"{cost.prompts} prompts in {cost.seconds:.0f} s{speed(cost)}"
     console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)

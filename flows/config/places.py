@@ -10,7 +10,6 @@ from swaymeter.data.storage.writing import move_to_target, temporary_beside
 STUDIES = Path(__file__).parent.parent / "studies"
 """The folder of the bundled study files."""
 
-
 AUDIT = "audit.yaml"
 """Name of the study file that an audit writes into its workspace."""
 
@@ -21,7 +20,7 @@ def workspace_folder(study: str, workspace: str | None) -> str | None:
 
 
 def folder_of(folder: str | None, study: str) -> Path:
-    """Return the folder of a workspace; without `folder`, it is workspaces/STUDY in the current folder.
+    """Return the absolute path of `folder`, or of workspaces/STUDY in the current folder if `folder` is empty.
 
     Raises:
         RuntimeError: The home directory in the path does not exist, such as `~nobody`.

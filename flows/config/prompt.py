@@ -88,10 +88,11 @@ class PromptPart(Options):
     about: About | None = None
     """The sentence that names the page of a question, with the slot {page}. null: the catalog's. "": none."""
     about_without_context: QuestionsWithAbout | None = None
-    """Closed-book questions that get the sentence `about`: all, or disputable ones (many name no subject). null: the
-    catalog's."""
+    """Closed-book questions that get the sentence `about`: all, or only disputable questions, because many of these
+    name no subject. null: the catalog's."""
     about_with_context: QuestionsWithAbout | None = None
-    """Questions after a context that get the sentence `about`: all, or disputable ones. null: the catalog's."""
+    """Questions after a context that get the sentence `about`: all, or only disputable questions. null: the
+    catalog's."""
     chat_template: ChatTemplate | None = None
     """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
     generation_prompt: bool | None = None
@@ -121,12 +122,12 @@ class PromptPart(Options):
         return replace(catalog.prompts(self.form), **self._changes())
 
     def _changes(self) -> dict[str, Any]:
-        """Return the texts that replace the catalog's; the text of `system` also applies to requests with a context."""
+        """Return the texts that replace the catalog's; a text of `system` also applies to requests with a context."""
         own = self.own_texts()
         return {"system_with_context": None, **own} if "system" in own else own
 
     def own_texts(self) -> dict[str, Any]:
-        """Return the texts of the file and the study by key; those of the study win."""
+        """Return the texts of the file and the study by key; the study's texts win."""
         return {**self._file_texts(), **self.model_dump(exclude={"form", "file"}, exclude_none=True)}
 
     def _file_texts(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ class PromptPart(Options):
             ) from None
 
 
-TEXTS = frozenset(
+TEXT_KEYS = frozenset(
     {
         "system",
         "system_with_context",
@@ -166,7 +167,7 @@ TEXTS = frozenset(
 
 
 def _prompts_by_name(content: Any) -> Any:
-    """Return prompts by name; a name in a list, or a name without keys, is a form of the catalog."""
+    """Return the keys of `prompt` by name; a name in a list, or a name without keys, is a form of the catalog."""
     if isinstance(content, list | tuple):
         if repeated := [name for name, count in Counter(map(str, content)).items() if count > 1]:
             raise ValueError(f"{repeated[0]} is named twice; name it once")

@@ -52,13 +52,7 @@ def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
 
 
 def _with_annotations(model: type[Any], *, is_required: bool = False, **annotations: Any) -> type[Any]:
-    """Return the model with new annotations of some keys.
-
-    Args:
-        model: A model of pydantic.
-        is_required: True if the keys must have a value.
-        annotations: New annotation of each key.
-    """
+    """Return the pydantic model with new annotations of some keys; with `is_required`, the keys have no default."""
     changes = {}
     for name, annotation in annotations.items():
         field = model.model_fields[name]

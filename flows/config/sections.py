@@ -123,7 +123,6 @@ class ExecutionPart(Options):
 
 
 def _validated_measures(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]:
-    """Return the validated parameters of each measure; the section may also be a list of names."""
     if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
         measures = dict.fromkeys(measures)
     if not isinstance(measures, dict):
@@ -173,7 +172,6 @@ DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
 
 
 def _decodings(content: Any) -> Any:
-    """Return the parameters of each decoding, by name; `content` may also be a list of names."""
     if isinstance(content, list | tuple) and all(isinstance(name, str) for name in content):
         if len(set(content)) < len(content):
             raise ValueError("a decoding is named twice; name each once")
@@ -253,18 +251,16 @@ class ModelPart(Options):
     @property
     def is_local(self) -> bool:
         """True if the model's weights are on this machine: no endpoint, no function and no recorded replies."""
-        return self.endpoint is None and self.text_only_kind is None
+        return self.endpoint is None and not self.returns_only_text
 
     @property
-    def text_only_kind(self) -> Literal["recorded", "application"] | None:
-        """The kind of a model that returns only text; None for any other model."""
-        if self.replies:
-            return "recorded"
-        return "application" if self.function else None
+    def returns_only_text(self) -> bool:
+        """True for recorded replies and for a function: neither has distributions."""
+        return bool(self.replies or self.function)
 
     @property
     def is_in_workspace(self) -> bool:
-        """True if the study file is the copy in a workspace; functions that such a file names are not imported."""
+        """True if the study file is a workspace's copy; the functions of such a file are not imported."""
         return self._is_in_workspace
 
     @field_validator("function")
@@ -296,7 +292,7 @@ class ModelPart(Options):
 
     @property
     def served(self) -> Endpoint | None:
-        """Endpoint of the model; None for a model on this machine."""
+        """Endpoint of the model; None for a model without an endpoint."""
         if self.endpoint is None:
             return None
         return Endpoint(

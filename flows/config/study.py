@@ -1,7 +1,4 @@
-"""A study: its facts and questions, models, measures and services, as a validated YAML file.
-
-`read_study` reads the file; an error names every wrong key at once.
-"""
+"""A study: its facts and questions, models, measures and services, as a validated YAML file."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,7 +18,7 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.source import OwnQuestions
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.flows.config.places import AUDIT, STUDIES, RunnerName
-from swaymeter.flows.config.prompt import TEXTS, PromptPart, Prompts
+from swaymeter.flows.config.prompt import TEXT_KEYS, PromptPart, Prompts
 from swaymeter.flows.config.sections import (
     ContextsPart,
     Decodings,
@@ -46,7 +43,6 @@ QUESTION_FILES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xls
 
 
 def _check_bounds(bounds: dict[str, str]) -> dict[str, str]:
-    """Return the bounds; ValueError for an invalid bound."""
     if bounds:
         from swaymeter.flows.config.thresholds import thresholds_of_bounds  # imports pandas, which takes long
 
@@ -137,13 +133,14 @@ class StudyFile(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             problem = "only persuasion and susceptibility are compared between seeds; name one of them under `measures`"
             raise validation_error([Problem(("seeds",), problem)])
-        if self.prompts and (texts := sorted(TEXTS & self.prompt.own_texts().keys())):
+        if self.prompts and (texts := sorted(TEXT_KEYS & self.prompt.own_texts().keys())):
             problem = "is not used beside `prompts`; write it under a name in `prompts`"
             raise validation_error([Problem(("prompt", texts[0]), problem)])
         if self.prompts and self.prompt.form != "default":
             problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
             raise validation_error([Problem(("prompt", "form"), problem)])
-        refuses = self.facts.refuses if self.facts else {}  # sections and kinds of measures, with reasons
+        # By section, or by kind of measure: the reason why facts of this source cannot have it.
+        refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise validation_error([Problem(("seeds",), refuses["seeds"])])
         for name in sorted(self.contexts.model_fields_set - {"per_query"}) if "contexts" in refuses else ():
@@ -187,7 +184,7 @@ class StudyFile(Options):
                 problem = "is a column of a file of questions; name the file under `questions` with source: file"
                 raise validation_error([Problem(("models", number, "replies"), problem)])
             self.questions.read_replies(recorded)
-        for model in (model for model in self.models if model.text_only_kind):
+        for model in (model for model in self.models if model.returns_only_text):
             source = "recorded replies" if model.replies else "a function"
             for name, measure in self.requested().items():
                 if measure.capability and name != "answers":
@@ -301,16 +298,11 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
 
 
 def _validation_context(file: Path) -> Mapping[str, Any]:
-    """Return the validation context: the folder that relative paths start from, and True for a bundled study."""
+    """Return the validation context, with the folder that relative paths start from."""
     return {"folder": str(file.parent), "is_bundled": file.parent.resolve() == STUDIES.resolve()}
 
 
 def _replace_value(content: Any, key: str, value: Any) -> None:
-    """Replace the value of a key.
-
-    Raises:
-        StudyFileError: The sections around the key do not exist.
-    """
     *sections, last = (int(part) if part.isdecimal() else part for part in key.split("."))
     try:
         for part in sections:
@@ -321,7 +313,6 @@ def _replace_value(content: Any, key: str, value: Any) -> None:
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
-    """Return the position and the message of a YAML error, with advice."""
     mark = error.problem_mark or error.context_mark
     assert mark is not None
     has_tab = "\t" in "".join(text.splitlines()[mark.line : mark.line + 1])
@@ -330,7 +321,6 @@ def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 def _messages(error: ValidationError) -> list[str]:
-    """Return a message for each wrong key."""
     messages = []
     for location, message, is_unknown in problems(error):
         key = ".".join(map(str, location))

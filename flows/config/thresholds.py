@@ -91,17 +91,17 @@ class MeasuredQuantity:
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
-        adds_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # an empty reply has added 1 to `counted`
-        adds_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # an undecided reply has added 1 to `counted`
+        counts_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # `counted` then contains each empty reply
+        counts_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # and each undecided reply
         if at_least:
-            counted -= self.empty * adds_empty + self.undecided * adds_undecided
+            counted -= self.empty * counts_empty + self.undecided * counts_undecided
         else:
-            counted += self.empty * (not adds_empty) + self.undecided * (not adds_undecided) + self.missing
+            counted += self.empty * (not counts_empty) + self.undecided * (not counts_undecided) + self.missing
         total = self.n + self.missing
         return min(max(counted, 0.0), total) / total
 
     @property
-    def silence(self) -> str:
+    def no_answer_counts(self) -> str:
         """Counts of replies without an answer, such as "2 empty, 1 undecided"; "" if every reply has an answer."""
         counts = {"empty": self.empty, "undecided": self.undecided, "missing": self.missing}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -176,13 +176,13 @@ class Threshold:
         measured = float(getattr(row, self.end or "mean"))
         if self._is_met_by(measured):
             worst = row.worst_mean(at_least=self.at_least)
-            # If silent replies count against the threshold, an end of the interval moves as far as the mean.
-            if not row.silence or self._is_met_by(measured + worst - row.mean):
+            # If replies without an answer count against the threshold, an end of the interval moves as far as the mean.
+            if not row.no_answer_counts or self._is_met_by(measured + worst - row.mean):
                 return ""
             return (
                 f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "
-                f"state nothing ({row.silence}); if these replies counted against the threshold, {row.name} would be "
-                f"{number(worst, row.unit)}"
+                f"state nothing ({row.no_answer_counts}); if these replies counted against the threshold, {row.name} "
+                f"would be {number(worst, row.unit)}"
             )
         limit, value = distinct_numbers(self.value, measured, row.unit)  # as texts with enough digits to differ
         exact_value = "" if value == number(measured, row.unit) else f", and is {value}"
@@ -225,7 +225,7 @@ class Threshold:
                 )
             raise UsageError(f"{self}: the file has no contexts for this threshold; {advice}")
 
-    def of(self, measured: Iterable[MeasuredQuantity]) -> list[MeasuredQuantity]:
+    def bounded(self, measured: Iterable[MeasuredQuantity]) -> list[MeasuredQuantity]:
         """Return the measured quantities that the threshold bounds.
 
         Raises:
@@ -246,7 +246,6 @@ class Threshold:
 
     @property
     def _reason_without_rows(self) -> str:
-        """Reason why a model has no row for the threshold."""
         if self.quantity in IN_NATS:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
@@ -257,7 +256,6 @@ class Threshold:
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
-    """Return the groups of the quantities in CONDITIONS_OF_ALL and MIXED_QUANTITIES, by quantity."""
     groups: dict[str, Set[str]] = {
         quantity: {"all"} if conditions & {*conditions_of_all} else set()
         for quantity, conditions_of_all in CONDITIONS_OF_ALL.items()
@@ -275,24 +273,24 @@ The tag is error, failure, skipped or system-out. A case with the text "" has no
 
 
 def compare_with_thresholds(thresholds: Iterable[Threshold], measured: Sequence[MeasuredQuantity]) -> ThresholdOutcomes:
-    """Return each threshold with the quantity of each model, and the reason if the threshold is not met."""
-    return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
+    """Return each threshold with each measured quantity that it bounds, and the reason if it is not met."""
+    return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.bounded(measured)]
 
 
-def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[MeasuredQuantity]:
+def measured_quantities(means: "pd.DataFrame", silent_replies: "pd.DataFrame") -> list[MeasuredQuantity]:
     """Return the measured quantities of an audit or a study.
 
     Args:
         means: The rows of the named query models_side_by_side.
-        silent: The rows of the named query silent_replies.
+        silent_replies: The rows of the named query silent_replies.
     """
     measured = []
     for row in records(means[means["quantity"].isin(THRESHOLD_NAMES)]):
         low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
         quantity = THRESHOLD_NAMES[row["quantity"]]
         conditions = CONDITIONS_OF_ALL.get(quantity, (row["group"],))
-        is_of_variant = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
-        replies = silent[is_of_variant & silent["condition"].isin(conditions)]
+        is_of_variant = (silent_replies["model"] == row["model"]) & (silent_replies["dtype"] == row["dtype"])
+        replies = silent_replies[is_of_variant & silent_replies["condition"].isin(conditions)]
         measured.append(
             MeasuredQuantity(
                 model=f"{row['model']} ({row['dtype']})",
@@ -386,26 +384,26 @@ def write_junit(
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [
-        (row.model, f"{row.name}: {threshold}", "failure" if unmet else "system-out", unmet or row.silence)
+        (row.model, f"{row.name}: {threshold}", "failure" if unmet else "system-out", unmet or row.no_answer_counts)
         for threshold, row, unmet in outcomes
     ]
     cases += compared
     cases += [("rows that are not used", row, "skipped", problem) for row, problem in unused]
-    kinds = [kind for *_, kind, message in cases if message]
-    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    tags = [tag for *_, tag, message in cases if message]
+    tags_of_attributes = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
         "testsuite",
-        {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
+        {attribute: str(tags.count(tag)) for attribute, tag in tags_of_attributes.items()},
         name=xml(f"swaymeter audit {name}"),
         tests=str(len(cases)),
     )
     for texts in cases:
-        classname, title, kind, message = map(xml, texts)
+        classname, title, tag, message = map(xml, texts)
         case = ElementTree.SubElement(suite, "testcase", classname=classname, name=title)
-        if message and kind == "system-out":
-            ElementTree.SubElement(case, kind).text = message
+        if message and tag == "system-out":
+            ElementTree.SubElement(case, tag).text = message
         elif message:
-            ElementTree.SubElement(case, kind, message=message)
+            ElementTree.SubElement(case, tag, message=message)
     if notes:
         ElementTree.SubElement(suite, "system-out").text = xml("\n".join(notes))
     try:

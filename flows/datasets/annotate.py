@@ -25,7 +25,7 @@ from swaymeter.tasks.statistics.agreement import agreement_of_annotators
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of questions, which was written for an annotator.
+    """A sheet of questions for an annotator.
 
     Attributes:
         questions: Number of its questions.
@@ -79,11 +79,11 @@ def export(
     questions, missing = _questions(contents, selected)
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
-    votes = opinions(questions, judgements)
+    all_opinions = opinions(questions, judgements)
     # Of a user's own questions, people judge only the contexts.
     fetched_questions = [question for question in questions if not question.is_own]
-    chosen = open_questions(fetched_questions, votes, name, conflicts_only=conflicts)
-    rows = [*question_rows(chosen, name, votes if conflicts else None)]
+    chosen = open_questions(fetched_questions, all_opinions, name, conflicts_only=conflicts)
+    rows = [*question_rows(chosen, name, all_opinions if conflicts else None)]
     if not conflicts:
         contexts = open_contexts(questions, [row for row in judgements if row.annotator == name])
         rows += [row for question, context in contexts for row in context_rows(question, context, name)]
@@ -100,9 +100,9 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
     questions, missing = _questions(contents, _partitions(contents))
     judgements = contents.plan.judgements
     questions, problems = with_kinds(questions, judgements)
-    votes = opinions(questions, judgements)
-    accepted = accepted_questions(questions, votes)
-    # A judgement names its question by the id or, for a user's own question, by the text.
+    all_opinions = opinions(questions, judgements)
+    accepted = accepted_questions(questions, all_opinions)
+    # A judgement names its question by its ID or, for a user's own question, by its text.
     identities = {identity for question in questions for identity in (question.question_id, question.question)}
     unused = [
         f"{row.location}: {row.problem or 'no question has this ID'}"
@@ -112,21 +112,21 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
     reasons = Counter(row.reason for row in accepted.rejected)
     return AnnotationStatus(
         questions=len({question.question_id for question in questions}),
-        choices=_choices(votes),
+        choices=_choices(all_opinions),
         agreement=agreement_of_annotators(map(asdict, judgements)),
         outcome={"accepted": len(accepted.questions), **dict(sorted(reasons.items()))},
         open_conflicts=sum(
-            votes.is_conflict(question_id) and votes.third(question_id) is None for question_id in votes.by_question
+            all_opinions.is_conflict(question_id) and all_opinions.third(question_id) is None
+            for question_id in all_opinions.by_question
         ),
-        problems=(*unused, *problems, *votes.problems),
+        problems=(*unused, *problems, *all_opinions.problems),
         missing=missing,
     )
 
 
-def _choices(votes: Opinions) -> dict[str, Counter[str]]:
-    """Return the number of each choice, by annotator."""
+def _choices(all_opinions: Opinions) -> dict[str, Counter[str]]:
     choices: dict[str, Counter[str]] = {}
-    for opinions_of_question in votes.by_question.values():
+    for opinions_of_question in all_opinions.by_question.values():
         for opinion in opinions_of_question:
             choices.setdefault(opinion.annotator, Counter())[opinion.choice] += 1
     return dict(sorted(choices.items()))
@@ -140,7 +140,7 @@ def _partitions(contents: Contents) -> list[Partition]:
 
 
 def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
-    """Return the fetched candidates of partitions, and texts about missing candidates as in `Sheet.missing`."""
+    """Return the fetched questions of partitions, and texts about missing questions as in `Sheet.missing`."""
     questions, errors = list[Question](), dict[Partition, SwaymeterError]()
     for partition in partitions:
         try:

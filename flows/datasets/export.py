@@ -1,4 +1,4 @@
-"""Export of facts as measureLM's file yago_qec.json, and of questions as DynamicQA's files; predicates of a graph."""
+"""Export of facts as measureLM's yago_qec.json and of questions as DynamicQA's files; list of YAGO's predicates."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -72,7 +72,7 @@ def _machine() -> dict[str, object]:
 
 
 def _scores_of_further_seeds(contents: Contents) -> Iterator[dict[str, object]]:
-    """Yield the seed, relation, model, dtype, measure and key of each finished table of scores of a further seed."""
+    """Yield a description of each finished table of scores of a further seed."""
     parts = {seed_part(seed): seed for seed in contents.study.further_seeds}
     for node in contents.graph:
         if node.id.stage == "score" and node.id.part in parts:

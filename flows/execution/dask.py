@@ -40,8 +40,8 @@ from swaymeter.tasks.models.pretrained import forget_models
 
 log = logging.getLogger(__name__)
 
-MARKS = ("GPU", "CPU")
-"""Marks: names of the resources of Dask's workers. A step with a model takes one unit of one mark."""
+RESOURCES = ("GPU", "CPU")
+"""Names of the resources of Dask's workers. A step with a model takes one unit of one resource."""
 
 LOCALHOST = "127.0.0.1"
 
@@ -80,8 +80,8 @@ SCHEDULER_PLACEHOLDER = "tls://SCHEDULER:8786"
 KEY_PLACEHOLDER = ".dask-jobqueue.worker.KEY"
 """Placeholder for the files of the cluster's key in a job script that is printed before these files are written."""
 
-SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-"""Options of the scheduler: no page, because the page would be unencrypted."""
+SCHEDULER_OPTIONS = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Options of the scheduler of SLURM's jobs: no page, because the page would be unencrypted."""
 
 _compute_lock = threading.Lock()
 """Lock for one step at a time: a worker may have several threads, and a tokenizer serves only one thread."""
@@ -100,7 +100,7 @@ def package_version() -> str:
 
 
 def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
-    """Return the reason why a worker does not fit a run, such as another version of the package; "" if it fits."""
+    """Return the reason why this worker does not fit a run, such as another version of the package; "" if it fits."""
     if package_version() != planned_version:
         return (
             f"it has swaymeter {package_version()}, and the run has {planned_version}; install the same version there"
@@ -119,7 +119,7 @@ def misfits_of_models(models: Sequence[ModelPart]) -> list[str | None]:
 
 
 def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -> Outcome:
-    """Compute a step if this worker fits the run; `planned_version` is the version of the package in the run."""
+    """Compute a step if this worker fits the run; `planned_version` is the package's version in the run's process."""
     if reason := misfit_of_worker(settings, planned_version):
         return Outcome(failed=reason, may_pass=True, is_misfit=True)
     keep_freed_memory()
@@ -155,7 +155,6 @@ def local_cluster(workers: int | None) -> Any:
 
 
 def _start_cluster(variables_of_workers: list[dict[str, str]]) -> Any:
-    """Start a scheduler and workers on this machine, each worker with its environment variables."""
     distributed = _distributed()
     # Workers execute any code that they receive, so connections of other users of the machine must be refused.
     connections = {
@@ -166,11 +165,11 @@ def _start_cluster(variables_of_workers: list[dict[str, str]]) -> Any:
     }
 
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
-        marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
+        resources = RESOURCES if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
         return {
             **connections,
             "nthreads": 1,
-            "resources": dict.fromkeys(marks, 1),
+            "resources": dict.fromkeys(resources, 1),
             "env": variables,
             "memory_limit": None,
             "silence_logs": logging.ERROR,
@@ -236,14 +235,14 @@ class Cluster(Workers):
         self._workers, self._models = workers, models or {}
         self._settings = settings
         self._local: Any = None
-        self._marks: dict[str, set[str]] = {}  # by address of a present worker: its marks
-        self._seen_marks = set[str]()  # marks that a worker of the run has or had
+        self._resources: dict[str, set[str]] = {}  # by address of a present worker
+        self._seen_resources = set[str]()  # resources that a worker of the run has or had
         self._fit_workers = set[str]()  # addresses of workers that once fitted the run
         # By address of an unfit worker: the time until which it gets no step, and the reason.
         self._refused: dict[str, tuple[float, str]] = {}
         self._update_lock, self._updated_at = threading.Lock(), -math.inf
         self._lock, self._occupied = threading.Condition(), set[str]()  # addresses of workers that have a step
-        self._warned_marks = set[str]()  # marks without a worker, about which a warning was logged
+        self._warned_resources = set[str]()  # resources without a worker, about which a warning was logged
 
     def __enter__(self) -> "Cluster":
         logging.getLogger("distributed").setLevel(logging.ERROR)  # Dask warns of every worker that comes or goes
@@ -272,14 +271,14 @@ class Cluster(Workers):
             log.debug("the cluster could not be closed", exc_info=True)
 
     def _check_workers(self) -> None:
-        """Raise UsageError if one of the workers does not fit the run."""
+        """Raise UsageError if a worker does not fit the run."""
         answers = self._client.run(misfit_of_worker, self._settings, package_version(), on_error="return")
         for address, answer in answers.items():
             if isinstance(answer, OSError):  # the worker has ended; its successor may fit
                 answers[address] = None
             elif isinstance(answer, Exception):  # for example, the worker cannot import this package
                 answers[address] = f"{first_line(answer)}; install swaymeter {package_version()} there"
-            if not self._marks.get(address, MARKS):
+            if not self._resources.get(address, RESOURCES):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
         if problems := [f"worker {address} cannot be used: {reason}" for address, reason in answers.items() if reason]:
             raise UsageError("; ".join(problems))
@@ -301,7 +300,6 @@ class Cluster(Workers):
                 )
 
     def _update_workers(self) -> None:
-        """Update the list of workers, unless it is recent."""
         with self._update_lock:
             if time.monotonic() - self._updated_at < SECONDS_BETWEEN_UPDATES:
                 return
@@ -311,19 +309,19 @@ class Cluster(Workers):
             except Exception:  # the scheduler does not answer, and the last list stays
                 log.debug("the list of workers could not be read", exc_info=True)
                 return
-            self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
-            self._seen_marks |= set[str]().union(*self._marks.values())
+            self._resources = {address: {*RESOURCES} & entry["resources"].keys() for address, entry in workers.items()}
+            self._seen_resources |= set[str]().union(*self._resources.values())
 
-    def _usable_workers(self, mark: str) -> set[str]:
-        """Return the addresses of the workers that have a mark and are not refused at this time."""
+    def _usable_workers(self, resource: str) -> set[str]:
+        """Return the addresses of the workers that have a resource and are not refused at this time."""
         return {
             address
-            for address, marks in self._marks.items()
-            if mark in marks and time.monotonic() > self._refused.get(address, (0.0, ""))[0]
+            for address, resources in self._resources.items()
+            if resource in resources and time.monotonic() > self._refused.get(address, (0.0, ""))[0]
         }
 
     def _record_fit(self, address: str, outcome: Outcome) -> None:
-        """Record that a worker fits, or refuse the worker for a time after a misfit; log each change once."""
+        """Record that a worker fits, or refuse it for SECONDS_REFUSED; log each change once."""
         with self._lock:
             _, earlier_reason = self._refused.get(address, (0.0, ""))
             if outcome.is_misfit:
@@ -332,45 +330,44 @@ class Cluster(Workers):
                 self._refused.pop(address, None)
                 self._fit_workers.add(address)
         if outcome.is_misfit and outcome.failed != earlier_reason:
-            consequence = (
-                "goes on without it" if any(map(self._usable_workers, MARKS)) else "waits for a worker that can be used"
-            )
+            has_worker = any(map(self._usable_workers, RESOURCES))
+            consequence = "goes on without it" if has_worker else "waits for a worker that can be used"
             log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, consequence)
         elif earlier_reason and not outcome.is_misfit:
             log.warning("worker %s can be used again", address)
 
     def capacities(self) -> Mapping[str, int]:
         self._update_workers()
-        # 1 for a mark that no worker has had: a task that needs this mark then starts, and fails with the reason.
+        # 1 for a resource that no worker has had: a task that needs the resource then starts and fails with the reason.
         return {
             **CAPACITIES,
-            **{mark: len(self._usable_workers(mark)) if mark in self._seen_marks else 1 for mark in MARKS},
+            **{name: len(self._usable_workers(name)) if name in self._seen_resources else 1 for name in RESOURCES},
         }
 
     def queue(self, step: Step | PlannedStep) -> str:
         if not step.device:
             return super().queue(step)
         # A refused worker counts only if it once fitted: after SECONDS_REFUSED, it may fit again.
-        candidates = self._fit_workers | (self._marks.keys() - self._refused.keys())
-        has_gpu = any("GPU" in self._marks.get(address, ()) for address in candidates)
+        candidates = self._fit_workers | (self._resources.keys() - self._refused.keys())
+        has_gpu = any("GPU" in self._resources.get(address, ()) for address in candidates)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
     def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
         if not step.device:
             return super().compute_step(step, settings)
-        mark = self.queue(step)
-        if mark not in self._seen_marks:
+        resource = self.queue(step)
+        if resource not in self._seen_resources:
             reason = (
-                f"device {step.device}: no worker of the cluster has the resource {mark}; start a worker with "
-                f"--resources {mark}=1, or change the device"
+                f"device {step.device}: no worker of the cluster has the resource {resource}; start a worker with "
+                f"--resources {resource}=1, or change the device"
             )
             return record_failure(step, settings, reason)
         # Workers log each start of the step as an event of `topic`.
         topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
         while starts < TRIES:
-            if outcome := self._compute_on_free_worker(step, settings, mark, topic):
+            if outcome := self._compute_on_free_worker(step, settings, resource, topic):
                 misfits += outcome.is_misfit
-                if not outcome.is_misfit or self._unmounted(settings):
+                if not outcome.is_misfit or self._failure_if_unmounted(settings):
                     return outcome
                 if misfits == TRIES:
                     return record_failure(step, settings, str(outcome.failed), may_pass=True)
@@ -397,51 +394,52 @@ class Cluster(Workers):
         )
         return record_failure(step, settings, reason)
 
-    def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
+    def _compute_on_free_worker(self, step: Step, settings: RunSettings, resource: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; None if the worker or the scheduler is lost, or the run is interrupted."""
         unavailable_since = time.monotonic()
-        while not (worker := self._occupy_worker(mark)):
+        while not (worker := self._occupy_worker(resource)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            without_worker = not self._usable_workers(mark)
+            without_worker = not self._usable_workers(resource)
             unavailable_since = unavailable_since if without_worker else time.monotonic()
-            # If no worker fits because the workspace is unmounted, this process cannot see the workspace, either.
-            if without_worker and (unmounted := self._unmounted(settings)):
-                return unmounted
+            # An unmounted workspace makes every worker unfit; this process then cannot see the workspace, either.
+            if without_worker and (failure := self._failure_if_unmounted(settings)):
+                return failure
             if without_worker and time.monotonic() - unavailable_since > SECONDS_WITHOUT_WORKER:
                 with self._lock:
-                    is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
+                    is_repeated = resource in self._warned_resources
+                    self._warned_resources.add(resource)
                 if not is_repeated:
-                    log.warning("no worker with the resource %s is left; start one, because the run waits for it", mark)
+                    message = "no worker with the resource %s is left; start one, because the run waits for it"
+                    log.warning(message, resource)
             with self._lock:
                 self._lock.wait(SECONDS_BETWEEN_UPDATES)
             self._update_workers()
-        self._warned_marks.discard(mark)
+        self._warned_resources.discard(resource)
         try:
-            outcome = self._compute_on(worker, step, settings, mark, topic)
+            outcome = self._compute_on(worker, step, settings, resource, topic)
         finally:
             with self._lock:
                 self._occupied.discard(worker)
                 self._lock.notify_all()
-        if outcome and outcome.is_misfit and (unmounted := self._unmounted(settings)):
-            return unmounted
+        if outcome and outcome.is_misfit and (failure := self._failure_if_unmounted(settings)):
+            return failure
         if outcome:
             self._record_fit(worker, outcome)
         return outcome
 
-    def _occupy_worker(self, mark: str) -> str | None:
+    def _occupy_worker(self, resource: str) -> str | None:
         """Return a fitting worker that has no step, and record it as occupied; None without such a worker.
 
         Dask itself could give two steps to one worker. If one step then killed the worker, both steps would be lost.
         """
         with self._lock:
-            worker = min(self._usable_workers(mark) - self._occupied, default=None)
+            worker = min(self._usable_workers(resource) - self._occupied, default=None)
             if worker:
                 self._occupied.add(worker)
             return worker
 
-    def _compute_on(self, worker: str, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
-        """Compute a step on a worker; return None if the worker or the scheduler is lost."""
+    def _compute_on(self, worker: str, step: Step, settings: RunSettings, resource: str, topic: str) -> Outcome | None:
         distributed = _distributed()
         try:
             future = self._client.submit(
@@ -452,7 +450,7 @@ class Cluster(Workers):
                 topic,
                 key=f"{step.id} {uuid4()}",
                 pure=False,
-                resources={mark: 1},
+                resources={resource: 1},
                 workers=[worker],
             )
         except Exception:
@@ -468,7 +466,7 @@ class Cluster(Workers):
                 except Exception:  # the client is closed
                     log.debug("%s", step.id, exc_info=True)
                     return None
-                if worker not in self._usable_workers(mark) or self._client.status in ENDED_CLIENT:
+                if worker not in self._usable_workers(resource) or self._client.status in ENDED_CLIENT:
                     return None
             # An error of the step itself is in its outcome. `raised` is another error, such as an unpicklable outcome.
             if raised is not None and not isinstance(raised, distributed.KilledWorker):
@@ -494,8 +492,8 @@ class Cluster(Workers):
         outcomes: dict[str, Outcome] = answer.get("data", {})
         return outcomes.get(future.key)
 
-    def _unmounted(self, settings: RunSettings) -> Outcome | None:
-        """Return the outcome of a step whose workspace this process cannot see; None if the workspace is visible."""
+    def _failure_if_unmounted(self, settings: RunSettings) -> Outcome | None:
+        """Return the failure of a step if this process cannot see the workspace; None if it can."""
         try:
             Workspace(settings.workspace).check_mounted()
         except WorkspaceError as error:
@@ -503,7 +501,6 @@ class Cluster(Workers):
         return None
 
     def _count_starts(self, topic: str) -> int:
-        """Return how often workers have started a step, by the events that they log."""
         try:
             return len(self._client.get_events(topic) or ())
         except Exception:  # a broken connection, which the next call notices
@@ -521,7 +518,6 @@ class Cluster(Workers):
 
 
 def _log_start_and_attempt(step: Step, settings: RunSettings, planned_version: str, topic: str) -> Outcome:
-    """Run a step in a worker, log its start as an event of `topic`, and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask's own count includes steps that never began on a worker that died
     return attempt_in_worker(step, settings, planned_version)
@@ -588,7 +584,7 @@ class Jobs:
         try:
             with import_module("dask").config.set(NO_PAGES):
                 cluster = _jobqueue().SLURMCluster(
-                    scheduler_options=SCHEDULER,
+                    scheduler_options=SCHEDULER_OPTIONS,
                     protocol="tls://",
                     security=security,
                     shared_temp_directory=str(self.folder),
@@ -608,7 +604,7 @@ class Jobs:
                 del os.environ["DASK_SCHEDULER_ADDRESS"]
 
     def _options(self) -> dict[str, Any]:
-        mark = "GPU" if self.gpus else "CPU"
+        resource = "GPU" if self.gpus else "CPU"
         return {
             "job_name": self.name,
             "queue": self.partition,
@@ -620,7 +616,7 @@ class Jobs:
             "cores": 1,
             "processes": 1,  # one worker process in a job, which computes one step at a time
             # dask-jobqueue writes a --memory-limit before these arguments; the last limit counts.
-            "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],
+            "worker_extra_args": ["--memory-limit", "0", "--resources", f"{resource}=1"],
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
         }

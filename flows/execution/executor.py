@@ -26,55 +26,49 @@ from swaymeter.flows.graph.selection import Selection
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 10.0
-"""Seconds to wait for the end of a task. Then workers that have joined in this time get tasks."""
+"""Seconds between two looks for workers that have joined the run, while no task ends."""
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
 """Function that starts a task and returns its future, which has `add_done_callback`.
 
-The keys of the mapping are the names of submitted upstream tasks. A value is True if a failure of the upstream task
-must stop the task.
+The mapping has the names of submitted upstream tasks, with True if a failure of the upstream task must stop the task.
 """
 
 
 @dataclass
-class Listings:
-    """Nodes after whose end the graph is resolved again, because they list further steps or decide inputs of a step.
+class _DeferredNodes:
+    """Nodes that are not submitted before the graph is resolved again.
 
     Attributes:
-        single: Nodes upstream of a placeholder. Their rows will list the steps for which the placeholder stands, so the
-            graph is resolved again when any of these nodes has ended.
-        together: Sets of nodes that decide the inputs of another node; the graph is resolved again when all nodes of a
-            set have ended.
-        deferred: Nodes that are not submitted before the graph is resolved again.
+        ids: Ids of these nodes.
+        resolve_after_any: Nodes upstream of a placeholder, whose rows list further steps. The graph is resolved again
+            when any of these nodes has ended.
+        resolve_after_all: Sets of nodes that decide the inputs of another node. The graph is resolved again when all
+            nodes of a set have ended.
     """
 
-    single: set[StepId] = field(default_factory=set)
-    together: list[set[StepId]] = field(default_factory=list)
-    deferred: set[StepId] = field(default_factory=set)
+    ids: set[StepId] = field(default_factory=set)
+    resolve_after_any: set[StepId] = field(default_factory=set)
+    resolve_after_all: list[set[StepId]] = field(default_factory=list)
 
     def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
-        """Return True, and record the node, if the node must wait until the graph is resolved again.
-
-        Args:
-            node: A placeholder, or a step.
-            pending: Unfinished nodes upstream of `node`.
-        """
-        deciding_nodes = pending & (self.deferred | {other.id for other in node.deciding_nodes})
+        """Record a node that must wait for another graph, and return True; `pending` has unfinished upstream nodes."""
+        deciding_nodes = pending & (self.ids | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
-            self.single |= pending
+            self.resolve_after_any |= pending
         elif deciding_nodes:
-            self.together.append(deciding_nodes)
+            self.resolve_after_all.append(deciding_nodes)
         else:
             return False
-        self.deferred.add(node.id)
+        self.ids.add(node.id)
         return True
 
     def end(self, task: Task) -> bool:
         """Record the end of a task, and return True if the graph has to be resolved again."""
         nodes = {node.id for node in task.nodes}
-        for deciding_nodes in self.together:
+        for deciding_nodes in self.resolve_after_all:
             deciding_nodes -= nodes
-        return bool(nodes & self.single) or not all(self.together)  # an empty set: all of its nodes have ended
+        return bool(nodes & self.resolve_after_any) or not all(self.resolve_after_all)  # an empty set has ended
 
 
 @dataclass
@@ -84,17 +78,17 @@ class _PendingTasks:
     Attributes:
         tasks: Tasks by name.
         upstream_order: Topological order of these tasks and the running tasks.
-        ready: By queue: tasks that wait for a free worker, and whose upstream tasks have ended. Tasks without a device
+        ready: By queue: tasks whose upstream tasks have ended, and which wait for a free worker. Tasks without a device
             come first. The others are sorted by model, so that a device loads each model once; the largest task of a
             model comes first.
-        listings: Nodes after whose ends the graph is resolved again.
+        deferred: Nodes that wait until the graph is resolved again.
         models: Position of each model in the graph, by name and dtype.
     """
 
     tasks: dict[str, Task] = field(default_factory=dict)
     upstream_order: TopologicalSorter[str] = field(default_factory=TopologicalSorter)
     ready: dict[str, list[Task]] = field(default_factory=dict)
-    listings: Listings = field(default_factory=Listings)
+    deferred: _DeferredNodes = field(default_factory=_DeferredNodes)
     models: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
@@ -128,7 +122,7 @@ class Executor:
         self._ended_threads = set[str]()  # names of running tasks whose threads have ended
         self._pending = _PendingTasks()
         self._last_model = NO_MODEL  # model of the last ended task that asks no server
-        self._totals: dict[str, int] = {}  # number of steps by stage, as the display knows it
+        self._totals: dict[str, int] = {}  # number of steps by stage, as the display shows them
 
     def run(self, graph: Graph | None = None) -> Graph:
         """Compute steps until no further step can be computed, and return the final graph.
@@ -174,23 +168,22 @@ class Executor:
                         current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # a model at a server replaces no loaded model
                     self._last_model = ended.model
-                must_resolve = self._pending.listings.end(ended)
+                must_resolve = self._pending.deferred.end(ended)
                 must_resolve = self._submit_ready() or must_resolve
 
     def _list_tasks(self, graph: Graph) -> None:
-        """Group the selected steps that are not done into tasks, and order the tasks."""
         selected, pending = self._selection.of(graph), set[StepId]()
         pending_tasks, nodes, counted = _PendingTasks(), list[PlannedStep](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # upstream nodes come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _id_and_key(node) in self._attempted
             is_counted = was_attempted or (node.state != "done" and bool(node.step or upstream))
-            counted[node.id.stage] += is_counted and node.refusal is None  # includes steps that have ended
+            counted[node.id.stage] += is_counted and node.refusal is None  # ended steps count, too
             if task_name(node.id) not in self._running:
                 # The end of a pending upstream node may change the inputs of a node, even if the node is done.
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):
                     continue
-                if not pending_tasks.listings.defer(node, upstream):
+                if not pending_tasks.deferred.defer(node, upstream):
                     nodes.append(node)
             pending.add(node.id)
         pending_tasks.tasks = tasks_of(graph, nodes)
@@ -223,10 +216,9 @@ class Executor:
         return must_resolve
 
     def _update_ready(self) -> bool:
-        """Move tasks to `ready` if their upstream tasks have ended; drop tasks that are done or were attempted.
+        """Move tasks whose upstream tasks have ended to `ready`; drop tasks that are done or were attempted.
 
-        Returns:
-            True if the graph has to be resolved again.
+        The result is True if the graph has to be resolved again.
         """
         must_resolve, pending_tasks = False, self._pending
         while names := pending_tasks.upstream_order.get_ready():
@@ -236,7 +228,7 @@ class Executor:
                 if all(node.state == "done" or _id_and_key(node) in self._attempted for node in task.nodes):
                     del pending_tasks.tasks[task.name]
                     pending_tasks.upstream_order.done(task.name)
-                    must_resolve = pending_tasks.listings.end(task) or must_resolve
+                    must_resolve = pending_tasks.deferred.end(task) or must_resolve
                 elif task.is_blocked:
                     self._submit_task(task)  # a blocked task needs no free worker: it fails at once with its reason
                 else:
@@ -248,8 +240,8 @@ class Executor:
         self._attempted |= set(map(_id_and_key, task.nodes))
         self._ended_threads.discard(task.name)
         edges = task.edges
-        # A failed input stops only a blocked task, which Prefect's page then shows as not ready. Any other task has the
-        # inputs that it needs.
+        # A failed input stops only a blocked task, which Prefect's page then shows as not ready. Any other task has all
+        # required inputs.
         upstream = {name: task.is_blocked and edges[name] for name in self._nearest(task.name)}
         self._submitted.add(task.name)
         task.graph.workspace.check_lock()
@@ -270,14 +262,12 @@ class Executor:
         return all(other.model != last for other in self._pending.tasks.values())
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        """Return the sort key of a task for the order in `_PendingTasks.ready`.
-
-        Tasks of equal rank are submitted in the order in which they became ready.
-        """
-        return (self._pending.models[model_of(task.leading)], -task.size) if task.leading.device else (-1, 0)
+        """Return the sort key of a task for `_PendingTasks.ready`."""
+        step = task.decisive_step
+        return (self._pending.models[model_of(step)], -task.size) if step.device else (-1, 0)
 
     def _queue(self, task: Task) -> str:
-        return self._workers.queue(task.leading)
+        return self._workers.queue(task.decisive_step)
 
     def _record_end(self, name: str, future: Any) -> None:
         self._ended_threads.add(name)
@@ -285,5 +275,4 @@ class Executor:
 
 
 def _id_and_key(node: PlannedStep) -> tuple[StepId, str]:
-    """Return the identity and the key of a step; the key of a blocked step is ""."""
     return node.id, node.step.key if node.step else ""

@@ -1,7 +1,6 @@
 """The end of a command: a few seconds after Ctrl-C or SIGTERM, even if its threads still wait or compute.
 
-Threads need no orderly end, because every written file is whole and a later run continues from the files. After the
-signal, threads that wait for services wake up, other threads get a few seconds, and then the process ends. A second
+Threads need no orderly end, because every written file is whole and a later run continues from the files. A second
 Ctrl-C ends the process at once. Child processes end by themselves, because their parent is gone.
 """
 
@@ -17,8 +16,8 @@ from swaymeter.data.sources.access import close_sessions
 
 SECONDS = 3.0
 """Seconds from the signal to the end of the process, if a thread does not stop by itself."""
-SECONDS_TO_SAY = 1.0
-"""Upper bound on the seconds for writing the last message, because standard error may be a pipe without a reader."""
+MESSAGE_SECONDS = 1.0
+"""Upper bound on the seconds for writing GO_ON, because standard error may be a pipe without a reader."""
 STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """Exit codes after Ctrl-C and after SIGTERM."""
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
@@ -30,13 +29,13 @@ def end_when_interrupted() -> None:
     A process that ignores Ctrl-C, such as a background job of a shell, continues to ignore it.
     """
 
-    def interrupted(number: int, frame: FrameType | None) -> None:
+    def handle_interrupt(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))  # for a second Ctrl-C
         end_in_time(STOPPED)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupted)
+        signal.signal(signal.SIGINT, handle_interrupt)
         # Within a callback of a weak reference, Python drops a KeyboardInterrupt and prints it as "unraisable". This
         # hook suppresses the text; the timer of `end_in_time` still ends the process.
         previous_hook, interrupt = sys.unraisablehook, KeyboardInterrupt
@@ -68,13 +67,12 @@ def ending_at_sigterm() -> Iterator[None]:
 def end_in_time(code: int) -> threading.Timer | None:
     """Wake threads that wait for services, and end this process SECONDS later.
 
-    After Ctrl-C, the process of a notebook or an interactive session does not end.
-
     Args:
         code: The exit code.
 
     Returns:
-        The timer that ends the process; its `cancel` keeps the process alive. None if the process does not end.
+        The timer that ends the process; its `cancel` keeps the process alive. None for a notebook or an interactive
+        session, which does not end after Ctrl-C.
     """
     threading.Thread(target=close_sessions, daemon=True).start()  # in a thread, because closing may wait for a write
     if code == STOPPED and (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
@@ -86,12 +84,12 @@ def end_in_time(code: int) -> threading.Timer | None:
 
 
 def _end(code: int) -> None:
-    thread = threading.Thread(target=_say, daemon=True)
+    thread = threading.Thread(target=_write_message, daemon=True)
     thread.start()
-    thread.join(SECONDS_TO_SAY)
+    thread.join(MESSAGE_SECONDS)
     os._exit(code)
 
 
-def _say() -> None:
+def _write_message() -> None:
     with suppress(OSError):
         os.write(2, f"{GO_ON}\n".encode())  # sys.stderr may be locked by a thread whose write is blocked

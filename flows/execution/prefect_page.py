@@ -1,7 +1,7 @@
 """Prefect's page of a run: progress of scoring, findings, thresholds and unfinished steps.
 
-In this module, an artifact is an artifact of Prefect: a text, table or progress bar on this page. No computation needs
-the page, so a run continues if the API refuses an artifact.
+In this module, an artifact is an artifact of Prefect: a text, table or progress bar on this page. If the API refuses an
+artifact, the run continues.
 """
 
 import csv
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 REPORT_SECONDS = 10.0
 """Seconds between two reports of the scoring progress to the API; a run that ends earlier has no report."""
 LAST_REPORT_SECONDS = 2.0
-"""Limit of the seconds that the end of a run waits for the last report."""
+"""Upper bound on the seconds that a run waits for the last report when it ends."""
 MEANS = "mean-susceptibility-of-models.csv"
 """File with the table that `summary` shows, if the report has this table."""
 UNMET = "swaymeter.thresholds.unmet"
@@ -61,7 +61,6 @@ def scoring_reports() -> Iterator[None]:
 
 
 def _report_scoring(is_over: threading.Event) -> None:
-    """Report the progress of scoring every `REPORT_SECONDS`, and once more after the end of the run."""
     artifact: Any = None
     last_report, is_last = None, False
     while not is_last:
@@ -85,7 +84,7 @@ def _report_scoring(is_over: threading.Event) -> None:
 
 
 def tag_run(study: str) -> None:
-    """Give the flow run a tag with the study's name.
+    """Tag the flow run with the study's name.
 
     Task runs get no tag, because Prefect looks up a limit for each tag of a task run.
     """
@@ -98,13 +97,13 @@ def tag_run(study: str) -> None:
         log.debug("the run has no tag: %s", error)
 
 
-def show_outcome(graph: Graph, undone: Sequence[PlannedStep]) -> None:
+def show_outcome(graph: Graph, unfinished: Sequence[PlannedStep]) -> None:
     """Show the findings of a run, or the unfinished steps with their reasons."""
     if not current_api_answers():
         return
     try:
-        if undone:
-            rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
+        if unfinished:
+            rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in unfinished]
             create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
         elif text := summary(graph):
             create_markdown_artifact(text, key="summary", description="What was found, and where it is.")
@@ -113,10 +112,7 @@ def show_outcome(graph: Graph, undone: Sequence[PlannedStep]) -> None:
 
 
 def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
-    """Show the headline numbers that have a threshold, and emit an event if a threshold is not met.
-
-    An automation can act on the event. The state of the run is Completed, with or without the event.
-    """
+    """Show the headline numbers that have a threshold, and emit an event for automations if a threshold is not met."""
     try:
         outcomes = study_threshold_outcomes(study, workspace.database)
         unmet = "; ".join(reason for _, _, reason in outcomes if reason)
@@ -159,7 +155,6 @@ def summary(graph: Graph) -> str:
 
 
 def _short(cell: str) -> str:
-    """Return a number with three decimals, and any other cell unchanged."""
     try:
         return cell if cell.isdigit() else f"{float(cell):.3f}"
     except ValueError:

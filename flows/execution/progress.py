@@ -34,9 +34,7 @@ class StageProgress:
 
 
 class Progress:
-    """Progress of a run, without a display; the base class of displays, which show the progress within a `with` block.
-
-    Any thread may call the methods.
+    """Progress of a run; subclasses show the progress within a `with` block. Any thread may call the methods.
 
     Attributes:
         stages: Progress of each stage.
@@ -54,7 +52,7 @@ class Progress:
         """End the display."""
 
     def set_totals(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, finished or not; called again if the graph has further steps."""
+        """Set the number of steps of each stage, finished or not; the executor sets it again if the graph grows."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
@@ -96,21 +94,18 @@ def current_display() -> Progress:
 
 
 def advance_step(stage: str, name: str, done: int, total: int) -> None:
-    """Show the number of finished prompts of a step.
-
-    Unlike a method of the display, this function can be sent to a worker process.
-    """
+    """Show the number of finished prompts of a step; unlike a display's method, this function can be pickled."""
     if stage in _display.stages:  # a worker process has no display, and no stages
         call_safely(_display.advance_step, stage, name, done, total)
 
 
 def show_findings(findings: Findings) -> None:
-    """Show the findings of the study; like `advance_step`, this function can be sent to a worker process."""
+    """Show the findings of the study; unlike a display's method, this function can be pickled."""
     call_safely(_display.show_findings, findings)
 
 
 def call_safely(method: Callable[..., object], *arguments: object) -> None:
-    """Call a method of a display; a failure, such as rich's SystemExit at a closed pipe, never stops the run."""
+    """Call a method of a display and ignore its failure, such as rich's SystemExit at a closed pipe."""
     try:
         method(*arguments)
     except (Exception, SystemExit):

@@ -28,7 +28,7 @@ from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, current_display, set_display
 from swaymeter.flows.execution.task import Outcome, Task, Workers
 from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, StepId
-from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
+from swaymeter.flows.graph.rerun import RerunOption, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.server.settings import is_api_configured
 from swaymeter.flows.stages.aggregate import blocking_score_step
@@ -47,11 +47,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""Function that returns a context manager, which yields the function that starts a task.
-
-The executor runs all tasks in the block of this context manager.
-"""
-
+"""Function such as `without_prefect`: all tasks run in the block of its context manager, which yields a `Submit`."""
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
 """The run that a command or a notebook has read, planned and locked, for the flow to take over."""
@@ -63,14 +59,7 @@ def current_run() -> "StudyRun | None":
 
 
 class StudyRun:
-    """A run of the selected steps of a study.
-
-    Attributes:
-        plan: Plan of the study.
-        selection: The steps to run.
-        graph: The graph, as it was last resolved.
-        only_failed: True to run only relations with a failed step.
-    """
+    """A run of the selected steps of a study; `graph` is the graph as it was last resolved."""
 
     graph: Graph
 
@@ -90,7 +79,7 @@ class StudyRun:
         Args:
             plan: Plan of the study.
             selection: The steps to run.
-            name: Path or name of the study, for messages and as a parameter of the flow run.
+            name: Path or name of the study, for messages and for the parameters of the flow run.
             force: True to compute the selected steps again.
             refresh: True to fetch again the data that change daily at their source.
             offline: True to use no network.
@@ -98,7 +87,7 @@ class StudyRun:
         """
         self.plan, self.selection = plan, selection
         self._name, self.only_failed = name, failed
-        self._requested: dict[Kind, bool] = {"force": force, "refresh": refresh}
+        self._requested: dict[RerunOption, bool] = {"force": force, "refresh": refresh}
         self._settings = RunSettings(plan.workspace.root, offline)
         self._shared_results: dict[Any, Any] = {}  # such as checks of artifacts; all graphs of this run share them
 
@@ -107,8 +96,8 @@ class StudyRun:
         """Lock the workspace, resolve the graph, and refuse an impossible run; a nested call does nothing.
 
         Args:
-            on_wait: Called with a sentence before this run waits for another run in the workspace. None: this run is
-                refused instead.
+            on_wait: Function that is called with a sentence before this run waits for another run in the workspace.
+                None: the run does not wait, but is refused.
 
         Raises:
             UsageError: The run is impossible, or the study has no relation, model or measure of a selected name.
@@ -122,7 +111,7 @@ class StudyRun:
         with workspace.lock(on_wait) if is_writable else nullcontext():
             self.graph = graph_of(self.plan, self._shared_results)
             if self.only_failed:
-                self.selection = self.selection.failed(self.graph)
+                self.selection = self.selection.limited_to_failed(self.graph)
             force, offline = self._requested["force"], self._settings.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if is_writable and discard_failed_replies(self.graph, self.selected):
@@ -139,9 +128,6 @@ class StudyRun:
         self, display: Progress, *, on_wait: Callable[[str], object] | None = None, starts_api: bool = False
     ) -> str:
         """Compute the unfinished steps, and return a message if a step failed, else "".
-
-        If an API of Prefect is configured or started, the run is a flow run of Prefect. Otherwise, threads of this
-        process compute the steps.
 
         Args:
             display: Receives the beginning and the end of each step.
@@ -164,7 +150,7 @@ class StudyRun:
         return message
 
     def renew_graph(self) -> Graph:
-        """Replace the graph by a new one, resolved on the workspace as it is now, and return the new graph."""
+        """Resolve a new graph on the workspace as it is now, and return this graph."""
         self.plan.workspace.check_mounted()  # an empty mount point would look like a new workspace
         self.graph = graph_of(self.plan, self._shared_results)
         return self.graph
@@ -185,7 +171,6 @@ class StudyRun:
 
     @property
     def selected(self) -> set[StepId]:
-        """The selected steps of the graph."""
         return self.selection.of(self.graph)
 
     def run_tasks(self, submission: Submission, *, is_retried: bool = False) -> None:
@@ -231,14 +216,12 @@ class StudyRun:
 
     @property
     def failure(self) -> str:
-        """Message on unfinished steps with their reasons and advice; empty if all selected steps are done."""
         return failure_message(self.unfinished, len(self.selected))
 
     def _missing_scores_warning(self) -> str:
         """Return a warning about page and database if scores are missing; "" without a warning.
 
-        With `whole_only`, only a complete run may replace the database of a complete run. For other studies, a database
-        with a part of the scores is normal, and needs no warning.
+        Without `whole_only`, a database with a part of the scores is normal, and needs no warning.
         """
         whole_only = self.plan.study.whole_only
         scores = (node for node in self.graph if node.id.stage == "score")
@@ -249,12 +232,12 @@ class StudyRun:
         if not missing or not whole_only:
             return ""
         without_judge = "; verdicts are the rule's, and replies that the rule leaves undecided stay undecided"
-        rule_words = without_judge if "judged_answers" in missing else ""
-        return f"{warning}the page and the database show the other scores{rule_words}"
+        judge_warning = without_judge if "judged_answers" in missing else ""
+        return f"{warning}the page and the database show the other scores{judge_warning}"
 
 
 def failure_message(unfinished: Sequence[PlannedStep], count: int) -> str:
-    """Return a message: the first failure with its reason, advice, and other failures; empty without unfinished nodes.
+    """Return a message with the failures, their reasons and advice; empty without unfinished nodes.
 
     Args:
         unfinished: The nodes that are not done.
@@ -276,8 +259,7 @@ def failure_message(unfinished: Sequence[PlannedStep], count: int) -> str:
 def _run_flow(run: StudyRun, display: Progress) -> str:
     """Run the flow of a study, which takes over this run; return the reason of a failure, or "".
 
-    Raises:
-        WorkFailed: The API failed in the middle of the run.
+    WorkFailed is raised if the API fails in the middle of the run.
     """
     from swaymeter.flows.server.api import prefect_api
 
@@ -286,7 +268,7 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
 
         flow = importlib.import_module(FLOW)
         try:
-            # The parameters are only for Prefect's page and for a retry: the flow takes over `run` by `current_run`.
+            # The parameters are only for Prefect's page and for a repetition: `current_run` gives the flow this run.
             state = flow.study(**run.parameters, return_state=True)
         except TerminationSignal:  # at SIGTERM; the first process of a container would not end by itself
             raise SystemExit(TERMINATED) from None
@@ -306,7 +288,7 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
 
 
 def _end_if_terminated(error: BaseException) -> None:
-    """End the run if a signal caused the error: Prefect's API may fail while Prefect reports the signal."""
+    """End the run if a signal caused the error; Prefect's API may fail while Prefect reports the signal."""
     from prefect.exceptions import TerminationSignal
 
     causes = [error]
@@ -325,7 +307,7 @@ def without_prefect(settings: RunSettings, workers: Workers) -> Iterator[Submit]
     """Yield the function that submits a task to a thread of this process; a transient failure is retried once.
 
     Raises:
-        Exception: A task raised an exception; it is raised after the other tasks have ended.
+        Exception: A task raised this exception; the context manager raises it after all tasks have ended.
     """
     futures: list[Future[Outcome]] = []
     with ThreadPoolExecutor(THREADS, thread_name_prefix="task") as pool:

@@ -1,7 +1,6 @@
 """A task: one step, or passes of a variant over one relation.
 
-Passes over queries, passes over questions and the judge's pass are separate tasks. Workers compute the steps of a task
-one after the other, with or without Prefect.
+Workers compute the steps of a task one after the other, with or without Prefect.
 
     Task.compute -> Task.make -> Workers.compute_step -> attempt -> function of the step
 
@@ -36,7 +35,7 @@ NO_MODEL = ("", "")
 """Name and dtype of the model of a task that loads no model."""
 
 CAPACITIES: Mapping[str, int] = {"services": 3, "compute": 1}
-"""Upper bound on tasks that run at the same time, by queue; TASKS_OF_A_SERVER is the bound for a model at a server."""
+"""Upper bound on tasks that run at the same time, by queue; each model at a server has TASKS_OF_A_SERVER instead."""
 
 TASKS_OF_A_SERVER = 1
 """Upper bound on tasks that run at the same time for a model at a server; each task sends many requests."""
@@ -112,7 +111,7 @@ class Workers:
         return CAPACITIES
 
     def queue(self, step: Step | PlannedStep) -> str:
-        """Return the queue of a step: its resource or, for a model at a server, a queue of this model."""
+        """Return the queue of a step: the step's resource; each model at a server has a queue of its own."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute_step(self, step: Step, settings: RunSettings) -> Outcome:
@@ -151,24 +150,22 @@ class Task:
 
     @property
     def stage(self) -> Stage:
-        """The stage of its steps."""
         return self.nodes[0].id.stage
 
     @cached_property
-    def leading(self) -> PlannedStep:
-        """The step that decides the queue: the first at a server, else the first with a device, else the first."""
+    def decisive_step(self) -> PlannedStep:
+        """Step that decides queue and model: the first at a server, else the first with a device, else the first."""
         on_server = (node for node in self.nodes if node.resource == "server")
         return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
 
     @property
     def asks_server(self) -> bool:
-        """True if the task asks a model at a server."""
-        return self.leading.resource == "server"
+        return self.decisive_step.resource == "server"
 
     @property
     def model(self) -> tuple[str, str]:
         """Name and dtype of the model that the task loads on a device; NO_MODEL for a task that loads none."""
-        return model_of(self.leading) if self.leading.device else NO_MODEL
+        return model_of(self.decisive_step) if self.decisive_step.device else NO_MODEL
 
     @property
     def size(self) -> int:
@@ -178,7 +175,7 @@ class Task:
 
     @cached_property
     def edges(self) -> dict[str, bool]:
-        """Upstream tasks by name; True for a task whose outputs are required inputs of this task."""
+        """Upstream tasks by name, with True for a task whose outputs are required inputs of this task."""
         edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
         edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
         edges.pop(self.name, None)
@@ -216,11 +213,7 @@ class Task:
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
     def make(self, node: PlannedStep, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
-        """Make the outputs of a step that is not done.
-
-        Before, `Graph.resolve` has computed the keys of the outputs and looked for valid files with these keys; the
-        step is done if all these files exist. After the step, `Graph.recheck` verifies the written files.
-        """
+        """Make the outputs of a step that `Graph.resolve` did not find done, and verify the written files."""
         if node.state == "done":
             return Outcome()
         if node.step is None:

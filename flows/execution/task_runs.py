@@ -39,7 +39,6 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
     futures: dict[str, Any] = {}
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
-        """Submit a task; if a required upstream task has failed, Prefect shows the task as "not ready"."""
         waits_for = [
             futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
         ]
@@ -53,15 +52,12 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
 
 @cache
 def stage_task(stage: Stage) -> Any:
-    """Return the Prefect task of a stage.
-
-    The caller wraps the argument `compute` in `quote`; otherwise Prefect would search the argument for futures.
-    """
+    """Return the Prefect task of a stage; Prefect would search its argument `compute` for futures without `quote`."""
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 
 
 def _run_task(name: str, compute: Callable[[Progress], Outcome]) -> State[Any]:
-    """Compute the steps of a task that are not done, and return Prefect's state of the task.
+    """Compute the steps of a task, and return Prefect's state of the task.
 
     The task runs in a thread of the submitting process, even if a worker computes its steps. So the state is right even
     if the worker dies, and only the submitting process needs Prefect's API.

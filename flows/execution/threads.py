@@ -1,7 +1,7 @@
 """Environment variables with the number of computing threads and the behaviour of idle threads.
 
 OpenMP reads its variables once, when torch is imported. By default, torch starts a thread for each processor of the
-machine, also if the process may use fewer processors. An idle thread of OpenMP spins before it sleeps, so two
+machine, even if the process may use fewer processors. An idle thread of OpenMP spins before it sleeps, so two
 programs on the same processors slow each other down. torch's builds for Linux bring GNU's OpenMP, in which
 GOMP_SPINCOUNT overrides OMP_WAIT_POLICY. Other implementations of OpenMP read only OMP_WAIT_POLICY.
 

@@ -1,11 +1,11 @@
 """The graph of a study: its planned steps in topological order, each with its state in the workspace.
 
-A `PlannedStep` is a node of the graph. Once its inputs are done, the node has a `Step`, a frozen and picklable value.
-The step has the function that a worker calls, with its arguments.
+A `PlannedStep` is a node of the graph. Once its inputs are done, the node has a `Step`, a frozen and picklable value
+with the function that a worker calls.
 
-The keys of a step need the digests of its inputs, so a step with an unfinished input is blocked. The rows of one step
-can list further steps: each page in a list of pages becomes a step. The graph has the steps of the pages only once the
-list is done. A run therefore resolves the graph several times.
+The keys of a step need the digests of its inputs, so a step with an unfinished input is blocked. The rows of a step can
+list further steps: each page in a list of pages becomes a step once the list is done. A run therefore resolves the
+graph several times.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -65,7 +65,7 @@ class StepId:
 
 
 def with_setup(model: str, setup: str) -> str:
-    """Return the name of a model with its prompt and decoding; the model's own name if it has one of each."""
+    """Return the name of a model with its prompt and decoding; the model's own name if `setup` is empty."""
     return f"{model} · {setup}" if setup else model
 
 
@@ -102,11 +102,11 @@ class Step:
         arguments: Further picklable arguments of the function.
         resource: Resource that limits how many such steps run at the same time.
         device: Device of the step's model, in the notation of study files; empty without a model.
-        key_without_number: Digest of the key inputs without the number that `--force` or `--refresh` adds to them.
-            rerun.py stores the number under this digest.
-        forced: Number that the last `--force` added, a time in milliseconds; 0 for none.
-        refreshed: Number that the last `--refresh` added, 0 for none; only responses that were cached for the same
-            number are reused.
+        key_without_number: Digest of the key inputs without the rerun number of `--force` or `--refresh`. rerun.py
+            stores the number under this digest.
+        forced: Rerun number of the last `--force`, a time in milliseconds; 0 without `--force`.
+        refreshed: Rerun number of the last `--refresh`; 0 without `--refresh`. Only responses that were cached for the
+            same number are reused.
         checks: Checks of the inputs, by role.
     """
 
@@ -134,13 +134,13 @@ class Step:
         return list({artifact.key: (artifact, self.checks[role]) for role, artifact in tables.items()}.values())
 
     def table(self, role: str) -> TableArtifact:
-        """Return an output or input table by its role."""
+        """Return the output or input table with a role."""
         artifact = self.outputs.get(role) or self.inputs[role]
         assert isinstance(artifact, TableArtifact)
         return artifact
 
     def inputs_of(self, table: Table) -> list[TableArtifact]:
-        """Return the inputs that are artifacts of a table."""
+        """Return the input artifacts that have rows of a table of the database."""
         tables = (artifact for artifact in self.inputs.values() if isinstance(artifact, TableArtifact))
         return [artifact for artifact in tables if artifact.table.name == table.name]
 
@@ -166,8 +166,7 @@ class StepKind:
         product: Name of the product; empty if each step has a product of its own.
         makes: Roles of the outputs; `scores` stands for the tables of all measures of a pass.
         function: Function that makes the outputs.
-        version: Version of the function. A change of the code raises the version if equal inputs then give another
-            output.
+        version: Version of the function, raised by a change of the code that changes outputs of equal inputs.
         resource: Resource of the steps.
         changes_daily: True if the source changes daily, so that `--refresh` runs the steps again.
     """
@@ -183,7 +182,6 @@ class StepKind:
     def id(
         self, subject: str, part: str = "", *, product: str = "", model: str = "", dtype: str = "", setup: str = ""
     ) -> StepId:
-        """Return the identity of the step of this kind for a subject."""
         return StepId(self.stage, subject, product or self.product, part, model, dtype, setup)
 
 
@@ -212,10 +210,10 @@ class StepInput:
     Attributes:
         node: The planned step that makes the output.
         role: Role of the output.
-        rows_digest: Digest of the rows that dependent steps use; a change of other rows then changes no key. None: the
-            steps use all rows.
-        all_columns: True if a change in any column changes the keys of dependent artifacts. False: only a change in a
-            column with `in_digest` changes them.
+        rows_digest: Digest of the rows that dependent steps use, so that a change of other rows changes no key. None
+            for all rows.
+        all_columns: True if a change in any column changes the keys of dependent artifacts, False if only a change in a
+            column with `in_digest` does.
     """
 
     node: "PlannedStep"
@@ -246,7 +244,6 @@ class StepInput:
         return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "StepInput":
-        """Return the same output with all columns, so that a change in any column changes dependent keys."""
         return StepInput(self.node, self.role, all_columns=True)
 
     def read(self) -> pa.Table:
@@ -265,15 +262,15 @@ class PlannedStep:
         inputs: Nodes that make its required inputs.
         waits_for: Nodes that must end (done or failed) before the step begins: nodes of optional inputs, and
             `deciding_nodes`.
-        deciding_nodes: Nodes whose outputs decide which inputs the step has. Once they have ended, the graph is
-            resolved again, and then the step runs.
+        deciding_nodes: Nodes whose outputs decide which inputs the step has. The graph is resolved again after their
+            end, and before the step.
         outputs: Tables and sets of files, by role; empty for a placeholder or a refused node.
         required: Required inputs, by role.
         optional: Optional inputs, by role; the step reads those that exist.
         parameters: Further inputs of the keys, as JSON.
         arguments: Picklable arguments of the step's function.
         resource: Resource that the step waits for.
-        device: Device of the model; empty for a step without one.
+        device: Device of the model; empty without a model.
         refusal: Reason why the step can never run, such as a missing file.
         state: State of its outputs.
         reason: Reason of a damaged, failed or blocked state.
@@ -302,7 +299,6 @@ class PlannedStep:
     checks: Mapping[str, Check] = field(default_factory=dict)
 
     def output(self, role: str) -> StepInput:
-        """Return the output with a role, as an input of other steps."""
         return StepInput(self, role)
 
     @property
@@ -377,7 +373,7 @@ class Graph:
         return self.resolve(node)
 
     def resolve(self, node: PlannedStep) -> PlannedStep:
-        """Compute the keys of a node and check its outputs; if an input is unfinished, the node is blocked instead."""
+        """Compute the keys of a node and check its outputs; a node with an unfinished input becomes blocked instead."""
         identity = node.id
         if not node.outputs:  # a placeholder, or a node that was refused
             return node
@@ -462,10 +458,7 @@ class Graph:
         return self._shared_results[key]
 
     def call_once(self, compute: Callable[[str], Any], name: str) -> Any:
-        """Return the result of `compute` for a name, or raise its error; a run calls `compute` once for each name.
-
-        `compute` may use the network, for example to look up the revision of a model.
-        """
+        """Return the result of `compute` for a name, or raise its error; a run calls `compute` once for each name."""
         key = (compute.__qualname__, name)
         if key not in self._shared_results:
             try:

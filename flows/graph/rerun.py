@@ -1,7 +1,7 @@
-"""Numbers of forced artifacts: `--force` and `--refresh` put a new number into the keys of the selected artifacts.
+"""Rerun numbers: `--force` and `--refresh` put a new number into the keys of the selected artifacts.
 
-An artifact whose key has a new number is missing, so the run makes it. The numbers are stored in the workspace. An
-interrupted run therefore resumes without the option, and makes no artifact twice.
+An artifact whose key has a new number is missing, so the run makes it. The workspace stores the numbers. An interrupted
+run therefore resumes without the option, and makes no artifact twice.
 """
 
 import time
@@ -16,31 +16,31 @@ from swaymeter.data.errors import DamagedFile, first_line
 from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 from swaymeter.data.storage.workspace import Workspace
 
-Kind = Literal["force", "refresh"]
+RerunOption = Literal["force", "refresh"]
 _NUMBERS = TypeAdapter(dict[str, int])
 
 
 @dataclass(frozen=True)
 class RerunNumbers:
-    """The numbers of forced artifacts, by the key that the artifact has without a number.
+    """Rerun numbers in milliseconds since 1970, by `Step.key_without_number`.
 
     Attributes:
-        force: Numbers of `--force`, in milliseconds since 1970.
-        refresh: Numbers of `--refresh`, for artifacts that change daily at their source.
+        force: Numbers of `--force`.
+        refresh: Numbers of `--refresh`, for steps whose source changes daily.
     """
 
     force: Mapping[str, int]
     refresh: Mapping[str, int]
 
     def of(self, key: str) -> tuple[int, int]:
-        """Return the numbers of `--force` and `--refresh` for a key, 0 for none."""
+        """Return the numbers of `--force` and `--refresh` for a key; 0 without a number."""
         return self.force.get(key, 0), self.refresh.get(key, 0)
 
-    def with_new(self, kind: Kind, keys: Iterable[str]) -> "RerunNumbers":
-        """Return the numbers with a new number for these keys."""
+    def with_new(self, option: RerunOption, keys: Iterable[str]) -> "RerunNumbers":
+        """Return the rerun numbers with a new number for these keys."""
         last = max([0, *self.force.values(), *self.refresh.values()])
         new = dict.fromkeys(keys, max(time.time_ns() // 1_000_000, last + 1))  # a clock may have been set back
-        if kind == "force":
+        if option == "force":
             return replace(self, force={**self.force, **new})
         return replace(self, refresh={**self.refresh, **new})
 
@@ -49,28 +49,28 @@ NO_NUMBERS = RerunNumbers({}, {})
 
 
 def numbers_file(workspace: Workspace) -> Path:
-    """Return the file with the numbers of forced artifacts."""
+    """Return the path of the file with the rerun numbers."""
     return workspace.root / "forced.json"
 
 
 def read_numbers(file: Path) -> RerunNumbers:
-    """Read the numbers of a workspace.
+    """Read the rerun numbers of a workspace.
 
     Raises:
         DamagedFile: The file cannot be read.
     """
     try:
         content = unseal(read_note(file))
-        return RerunNumbers(*(_NUMBERS.validate_python(content[kind]) for kind in ("force", "refresh")))
+        return RerunNumbers(*(_NUMBERS.validate_python(content[option]) for option in ("force", "refresh")))
     except FileNotFoundError:
         return NO_NUMBERS
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(
-            f"{file}, which records what --force and --refresh selected, cannot be read ({first_line(error)}); "
-            "remove the file, and run again: what these options selected is computed once more"
+            f"{file}, which lists the artifacts that --force and --refresh selected, cannot be read "
+            f"({first_line(error)}); remove the file, and run again: these artifacts are computed once more"
         ) from None
 
 
 def write_numbers(file: Path, numbers: RerunNumbers) -> None:
-    """Write the numbers of a workspace."""
+    """Write the rerun numbers of a workspace."""
     write_sealed(file, {"force": dict(numbers.force), "refresh": dict(numbers.refresh)})

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from swaymeter.data.records import CORPUS, RESERVED_RELATION_NAMES
 from swaymeter.flows.graph.graph import Graph, PlannedStep, StepId, upstream
-from swaymeter.flows.graph.rerun import Kind, RerunNumbers
+from swaymeter.flows.graph.rerun import RerunNumbers, RerunOption
 from swaymeter.flows.graph.stage import STAGES, Stage
 from swaymeter.tasks.measures import MEASURES
 
@@ -22,7 +22,7 @@ ALL_MEASURES = "every measure"
 """Product of a placeholder for all scoring steps of questions that are not fetched yet."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
-"""Stages after the scores. Their steps for one model are selected only if all inputs are selected."""
+"""Stages after the scores. A step of these stages that has a model is selected only if all its inputs are selected."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,21 @@ class Selection:
     stages: tuple[Stage, ...] = STAGES
 
     def matches(self, identity: StepId) -> bool:
-        """Return True if the stage, relation, model and measure of a step are selected, as far as the step has them."""
+        """Return True if the stage of a step, and its relation, model and measure (if it has them), are selected."""
         return identity.stage in self.stages and self._matches_in_any_stage(identity)
 
     def _matches_in_any_stage(self, identity: StepId) -> bool:
         if _is_of_study(identity):
             return True
-        passes = {MEASURES[name].computed_with or name for name in self.measures}  # leading measures of the passes
+        leading_measures = {MEASURES[name].computed_with or name for name in self.measures}
         return (
             self._is_of_selected_relation(identity)
             and (not self.models or not identity.model or identity.model in self.models)
-            and (not passes or identity.stage != "score" or identity.product in {*passes, ALL_MEASURES})
+            and (
+                not leading_measures
+                or identity.stage != "score"
+                or identity.product in {*leading_measures, ALL_MEASURES}
+            )
         )
 
     def _is_of_selected_relation(self, identity: StepId) -> bool:
@@ -76,8 +80,8 @@ class Selection:
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
         ]
 
-    def rerun_numbers(self, graph: Graph, requested: Mapping[Kind, bool]) -> RerunNumbers:
-        """Return the rerun numbers of artifacts, with new numbers for the selected artifacts.
+    def rerun_numbers(self, graph: Graph, requested: Mapping[RerunOption, bool]) -> RerunNumbers:
+        """Return the rerun numbers of earlier runs, with new numbers for the selected artifacts.
 
         Args:
             graph: The graph with the numbers of earlier runs.
@@ -85,14 +89,14 @@ class Selection:
         """
         numbers = graph.rerun_numbers
         selected = [node for node in graph if node.step and self.matches(node.id)]
-        for kind, is_requested in requested.items():
+        for option, is_requested in requested.items():
             if is_requested:
-                nodes = selected if kind == "force" else [node for node in selected if node.kind.changes_daily]
-                numbers = numbers.with_new(kind, (node.step.key_without_number for node in nodes if node.step))
+                nodes = selected if option == "force" else [node for node in selected if node.kind.changes_daily]
+                numbers = numbers.with_new(option, (node.step.key_without_number for node in nodes if node.step))
         return numbers
 
-    def failed(self, graph: Graph) -> "Selection":
-        """Return the selection of the relations that a failed step stops; unchanged without a failed step."""
+    def limited_to_failed(self, graph: Graph) -> "Selection":
+        """Return the selection of the relations that a failed step stops; this selection without a failed step."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject
@@ -105,5 +109,5 @@ class Selection:
 
 
 def _is_of_study(identity: StepId) -> bool:
-    """Return True for the steps of the database and of the page; other steps of SUMMARISING belong to a model."""
+    """Return True for a step of SUMMARISING without a model, such as the database."""
     return identity.stage in SUMMARISING and not identity.model

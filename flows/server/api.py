@@ -19,13 +19,13 @@ from typing import IO
 from filelock import FileLock
 
 from swaymeter.data.errors import SwaymeterError, first_line
-from swaymeter.flows.server.settings import CLIENT, TEMPORARY, client_of, keep_quiet
+from swaymeter.flows.server.settings import CLIENT, TEMPORARY, keep_quiet, using_api
 from swaymeter.flows.server.temporary import STOP_SECONDS, server_process
 
 _log = logging.getLogger(__name__)
 
 START_SECONDS, ANSWER_SECONDS = 120.0, 5.0
-"""Limits of the seconds until a server has started, and until it has answered a request."""
+"""Upper bounds on the seconds until a server has started, and until a server has answered a request."""
 REMEDIES = "free disk space, or set PREFECT_HOME to a folder that can be written"
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 """Last line of a traceback in a log, such as \"OSError: No space left on device\"."""
@@ -39,14 +39,13 @@ class ServerError(SwaymeterError):
 def prefect_api(*modules: str) -> Iterator[str]:
     """Yield the URL of a running Prefect API, which this process and its children use within the block.
 
-    The API is the configured one (environment or profile) or, if none is configured, a temporary one that ends with
-    the block.
+    The environment or a profile configures an API; otherwise a temporary API starts, and ends with the block.
 
     Args:
         *modules: Modules that this process imports while a temporary API starts.
 
     Raises:
-        ServerError: The configured API does not answer, or the temporary one did not start.
+        ServerError: The configured API does not answer, or the temporary API did not start.
     """
     keep_quiet()
     try:
@@ -69,7 +68,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
                 raise ServerError(f"Prefect's folder {home} cannot be written ({error.strerror}); {REMEDIES}") from None
             with lock:
                 _, url = stack.enter_context(running_server(TEMPORARY, log, *modules))
-            stack.enter_context(client_of(url, **CLIENT))
+            stack.enter_context(using_api(url, **CLIENT))
         elif reason := _connection_error(url):
             raise ServerError(
                 f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL "
@@ -135,7 +134,6 @@ def running_server(
 
 
 def _start_error(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str:
-    """Return a message about a server that did not start, with the last error or the last line of its log."""
     log_text = ""
     if log:
         log.seek(0)

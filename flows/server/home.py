@@ -1,4 +1,4 @@
-"""Home folder in which a Prefect worker runs deployments; the worker's variable SWAYMETER_HOME names this folder."""
+"""Home folder: the folder in which a Prefect worker runs deployments, named by the variable SWAYMETER_HOME."""
 
 import atexit
 import os
@@ -12,7 +12,7 @@ HOME = "SWAYMETER_HOME"
 
 
 def enter() -> dict[str, str]:
-    """Return {"directory": home folder} for the pull step of `prefect.yaml`; Prefect then enters this folder.
+    """Return {"directory": home folder} for the pull step of `prefect.yaml`, so that Prefect enters this folder.
 
     Without a home folder the result is {}, and `check_home` later refuses the run.
     """
@@ -24,8 +24,8 @@ def check_home() -> None:
     """Refuse the run of a deployment without a home folder: relative paths would lead into a temporary folder.
 
     Raises:
-        UsageError: The folder that SWAYMETER_HOME names does not exist. Or the variable is missing, and the worker runs
-            the deployment in a temporary folder.
+        UsageError: The home folder does not exist. Or no variable names it, and the worker runs the deployment in a
+            temporary folder.
     """
     from prefect.runtime import deployment
 

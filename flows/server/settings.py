@@ -1,4 +1,4 @@
-"""Prefect's settings in this process and in its children: no telemetry, and nothing on the terminal."""
+"""Prefect's settings in this process and in its children: no telemetry, and no logs on the terminal."""
 
 import os
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ SERVER = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
     # With one write for each event, events of a busy run would still wait when the server ends, and would be lost:
-    # completed task runs would stay Running. Batches are written within a second, the last one at the server's end.
+    # completed task runs would stay Running. Batches are written within a second, and at the server's end.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
@@ -55,8 +55,8 @@ TEMPORARY = {
 def keep_quiet() -> None:
     """Turn off Prefect's terminal output and telemetry, unless the environment has other settings.
 
-    No proxy is used for 127.0.0.1, the address of a temporary server. A run's logs still go to the API. Call this
-    function before the import of Prefect.
+    This function must be called before the import of Prefect. Further, no proxy is used for 127.0.0.1, the address of a
+    temporary server.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -67,8 +67,8 @@ def keep_quiet() -> None:
 def is_api_configured() -> bool:
     """Return True if the environment, a profile or a settings file names an API of Prefect.
 
-    The result is also True if a profile or file has invalid settings; `prefect_api` then raises an error. The
-    import of Prefect takes seconds, so Prefect is imported only if a file may name an API.
+    The result is also True if a profile or file has invalid settings; `prefect_api` then raises an error. The import of
+    Prefect takes seconds, so this function imports Prefect only if a file may name an API.
     """
     if os.environ.get("PREFECT_API_URL"):
         return True
@@ -97,7 +97,7 @@ def _may_name_api(file: Path) -> bool:
 
 
 @contextmanager
-def client_of(url: str, **settings: str) -> Iterator[None]:
+def using_api(url: str, **settings: str) -> Iterator[None]:
     """Make this process, its threads and its children use the API at this URL, with further settings of Prefect.
 
     The settings are in the environment, because threads and children do not see Prefect's `temporary_settings`.

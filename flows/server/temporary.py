@@ -80,7 +80,7 @@ def app() -> Any:
 
 
 def end_with_parent() -> None:
-    """Make this process end with its parent, whose number is in the environment variable `PARENT`."""
+    """Make this process end with the process whose number the environment variable `PARENT` has."""
     threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

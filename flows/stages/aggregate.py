@@ -1,7 +1,4 @@
-"""Stage `aggregate`: verdicts of judges and people, and the database of all finished steps, even after failures.
-
-Without any score, the database of an earlier run stays unchanged.
-"""
+"""Stage `aggregate`: verdicts of judges and people, and the database of all finished steps, even after failures."""
 
 import json
 import logging
@@ -48,15 +45,15 @@ _PASS_COLUMNS = (
     "torch_version",
     "transformers_version",
 )
-"""Columns of the table `runs` that have the same names in the metadata of a score file."""
+"""Columns of the table `runs` whose names and values are in the metadata of a score file."""
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """Settings of the database, in addition to its inputs.
+    """Arguments of the step that makes the database.
 
     Attributes:
-        snapshot: Settings of the run's snapshot; its seed is also the seed of statistics.
+        snapshot: Settings of the run's snapshot; the snapshot's seed is also the seed of statistics.
         classes: Entropy classes of the study.
         judgements: Judgements of people.
     """
@@ -67,7 +64,7 @@ class Aggregation:
 
 
 def schema() -> tuple[Table, ...]:
-    """Return every table of the database: of records, measures and statistics, also of extensions."""
+    """Return every table of the database: tables of records, measures and statistics, including extensions."""
     declared = [*(measure.table for measure in MEASURES.values()), *(each.table for each in STATISTICS.values())]
     tables: dict[str, Table] = {}
     for table in (*RECORD_TABLES, *declared):
@@ -100,7 +97,6 @@ def make_database(step: Step, settings: RunSettings) -> None:
 
 
 def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
-    """Log the judgements that do not count, with file, row and reason."""
     if not aggregation.judgements:
         return
     rows = building.warehouse.frame("judgements_to_read").dropna(subset="unused").to_dict("records")
@@ -109,7 +105,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
-    """Compute every statistic over the loaded tables, and add its rows; skip a statistic whose queries have no rows.
+    """Compute every statistic whose queries have rows, and add its rows to the database.
 
     Raises:
         ScoreError: Statistics cannot be computed; the message names each failed statistic.
@@ -124,7 +120,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
                     frames[name] = categorical(building.warehouse.frame(name))
             rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.snapshot.seed)
             building.insert(statistic.table, statistic.table.of(rows))
-        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # one message names all failed statistics
+        except (SwaymeterError, KeyError, TypeError, ValueError) as error:
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
             failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
     if failed:
@@ -140,7 +136,7 @@ def files_of(tables: Iterable[CheckedTable]) -> dict[Table, list[Any]]:
 
 
 def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mapping[str, Any]]:
-    """Return a row for each file of scores, with measure, model, time and versions."""
+    """Return the rows of the table `runs`: a row for each file of scores."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in tables:
         if artifact.table.name not in MEASURES:
@@ -171,13 +167,14 @@ def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mappi
 
 
 def decide_answers(step: Step, settings: RunSettings) -> None:
-    """Write the verdicts of a judge and of people on the replies of a relation."""
-    answers, whose_answer, judged_answers = (
+    """Write the replies of a relation whose verdicts a judge or people decide."""
+    answers, rule_verdicts, judge_verdicts = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in COLUMNS_READ.items()
     )
     people_verdicts: tuple[Judgement, ...] = step.arguments
-    rows = decided_answers(step.records("questions", Question), answers, whose_answer, judged_answers, people_verdicts)
+    questions = step.records("questions", Question)
+    rows = decided_answers(questions, answers, rule_verdicts, judge_verdicts, people_verdicts)
     output = step.table("decided_answers")
     output.write(output.table.of([*rows]))
 
@@ -226,7 +223,6 @@ def add_database(
 
 
 def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
-    """Return the row of a variant in the table `variants`."""
     prompt = json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True)
     return {
         "variant": variant.key,
@@ -276,8 +272,8 @@ def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> PlannedSte
 
     Args:
         graph: The steps of the study.
-        whole_only: True if the database of a complete run is replaced only by a complete run. Otherwise the database is
-            replaced as soon as there is a score.
+        whole_only: True if only a complete run replaces the database of a complete run. Otherwise, any run with a score
+            replaces the database.
     """
     if not graph.workspace.database.exists():
         return None
@@ -290,11 +286,7 @@ def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> PlannedSte
 
 
 def _dependencies_of(statistic: Statistic) -> dict[str, Any]:
-    """Return the version, queries and parameters of a statistic, on which its rows depend.
-
-    Raises:
-        UsageError: The statistic reads a query that does not exist.
-    """
+    """Return the version, queries and parameters of a statistic; UsageError if a query does not exist."""
     try:
         queries = queries_digest(statistic.queries)
     except UnknownName as error:

@@ -1,8 +1,4 @@
-"""Stage `build`: queries and contexts from facts, questions from candidates.
-
-`add_build_steps` adds a step for each relation to the graph; later a worker calls the function of the step, such as
-`build_prompts`.
-"""
+"""Stage `build`: queries and contexts from facts, questions from candidates."""
 
 import logging
 from collections import Counter
@@ -44,7 +40,7 @@ PASSAGES_IN_MEMORY = 4096
 
 
 def build_prompts(step: Step, settings: RunSettings) -> None:
-    """Write the queries and contexts of a relation from its facts and invented names, or of a group from its texts."""
+    """Write the queries and contexts of a relation from facts and invented names, or of a group from its texts."""
     study, planned, context_seed = step.arguments
     if group := planned.group:
         name = RelationName(step.id.subject)
@@ -102,10 +98,11 @@ def choose(step: Step, settings: RunSettings) -> None:
 
 
 def candidates_of(inputs: Iterable[Any], partition: Partition, *, needs_several_steps: bool) -> list[Question]:
-    """Return every candidate of a partition, with the edits and page views that the tables of disputes have now.
+    """Return every candidate of a partition, with the current edits and page views of the tables of disputes.
 
     Args:
-        inputs: Tables of questions and of disputes; the two tables of a page have the same subject in their keys.
+        inputs: Artifacts of the tables `questions` and `disputes`. Both artifacts of a page have the same subject in
+            their key inputs.
         partition: The partition.
         needs_several_steps: True if several steps fetch the candidates. Such a step may also fetch questions of other
             partitions, and two steps may fetch the same question.
@@ -125,12 +122,12 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, needs_several_
     if not needs_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
-    # Two steps may fetch the same question. It must stand here once, because a repeated text gets a flag.
+    # A question that two steps have fetched must come once, because a repeated text gets a flag.
     return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
 def build_questions(step: Step, settings: RunSettings) -> None:
-    """Write the questions of a relation, with the contexts of the study."""
+    """Write the questions of a relation with the contexts that the study arranges."""
     options: QuestionsOptions = step.arguments
     questions = [
         from_row(Question, row)
@@ -140,12 +137,11 @@ def build_questions(step: Step, settings: RunSettings) -> None:
     ]
     # Sorted by id, so that a question keeps its position if its partition changes.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    # cases: each question alone and with each context. left_out: further cases, in which a set lacks one of its
-    # passages. A set of three passages gives three such cases.
+    # cases: each question alone and with each context. left_out: further cases, in which one passage is left out of an
+    # evidence set. A set of three passages gives three such cases.
     counts = {"cases": len(ordered), "left_out": 0}
     output, batches = step.table("questions"), []
-    # `arrange` gives a question its contexts.
-    for batch in _batches(question for chosen in ordered for question in options.arrange([chosen])):
+    for batch in _batches(arranged for question in ordered for arranged in options.arrange([question])):
         set_sizes = [len(context.passages) for question in batch for context in question.contexts]
         counts["cases"] += len(set_sizes)
         counts["left_out"] += sum(size for size in set_sizes if size > 1)
@@ -188,7 +184,7 @@ class BuiltPrompts:
         contexts: By relation, the table of its contexts.
         questions: By relation, the table of its questions.
         chosen: By partition, the step that writes its chosen questions and its rejected candidates.
-        waiting: By partition, the steps of `chosen` whose questions are not chosen yet.
+        waiting: Steps of `chosen` whose questions are not chosen yet, by partition.
     """
 
     queries: Mapping[str, StepInput]
@@ -233,10 +229,7 @@ def add_build_steps(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPr
 def add_prompts(
     graph: Graph, plan: Plan, fetched: FetchedInputs, relation: str, seed: int | None = None
 ) -> PlannedStep:
-    """Add the step that writes the queries and contexts of a relation.
-
-    `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
-    """
+    """Add the step of a relation's queries and contexts; `seed` replaces the study's seed only for contexts."""
     part, study, planned = seed_part(seed), plan.study, plan.relations[relation]
     identity = BUILD_PROMPTS.id(relation, part)
     assert study.facts is not None

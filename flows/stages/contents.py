@@ -17,7 +17,7 @@ from swaymeter.flows.stages.plan import Plan
 
 @dataclass(frozen=True)
 class Contents:
-    """The records of a study; `relations` selects relations, and an empty tuple selects all relations."""
+    """The records of a study, limited to `relations`; an empty tuple selects all relations."""
 
     plan: Plan
     graph: Graph
@@ -25,17 +25,14 @@ class Contents:
 
     @property
     def study(self) -> StudyFile:
-        """The study."""
         return self.plan.study
 
     @property
     def workspace(self) -> Workspace:
-        """Workspace of the study."""
         return self.graph.workspace
 
     @property
     def partitions(self) -> tuple[Partition, ...]:
-        """The partitions of the study's questions."""
         return self.study.questions.partitions if self.study.questions else ()
 
     def facts(self) -> dict[str, list[Fact]]:
@@ -72,7 +69,6 @@ class Contents:
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")
-        # True if several steps fetch the questions of a partition, such as a step for each page.
         needs_several_steps = QUESTION_SOURCES[self.study.questions.source].needs_several_steps
         return candidates_of(usable, partition, needs_several_steps=needs_several_steps)
 
@@ -84,20 +80,20 @@ class Contents:
 
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
-        excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        # The subject of a step is a partition, or a relation whose questions are static or temporal.
+        excluded_subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
+        # Steps with any other subject fetch static or temporal questions.
         if not {"static", "temporal"} & {*partitions}:
-            excluded |= {node.id.subject for node in self.graph} - {*partitions}
+            excluded_subjects |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)
         nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.product not in steps_of_facts)
-        return [str(node.id) for node in nodes if node.state != "done" and node.id.subject not in excluded]
+        return [str(node.id) for node in nodes if node.state != "done" and node.id.subject not in excluded_subjects]
 
     def _nodes(self, kind: StepKind) -> Iterator[PlannedStep]:
         return (node for node in self.graph if node.kind is kind)
 
 
 def _rows(node: PlannedStep, role: str) -> list[dict[str, Any]]:
-    """Return the rows of an output; MissingFile if its step is not done."""
+    """Return the rows of an output; MissingFile if the output is not done."""
     if not node.output(role).is_usable:
         raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the study first")
     rows: list[dict[str, Any]] = node.output(role).read().to_pylist()

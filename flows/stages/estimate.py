@@ -1,7 +1,7 @@
-"""Estimate of a run: unfinished steps, prompts, time as measured on this machine, and disk.
+"""Estimate of a run: unfinished steps, prompts, time by the measured rates of the workspace, and disk space.
 
-Without a measurement in the workspace, the hours of a GPU follow from the model's size. Such an estimate distinguishes
-one hour from a day, but not one hour from two hours.
+Without a measured rate, the hours of a GPU follow from the model's size. Such an estimate distinguishes one hour from a
+day, but not one hour from two hours.
 """
 
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions":
 
 A token costs two operations for each parameter of the model. contexts: 16 tokens of a query; the context before it is
 read once for all queries. queries (Fisher susceptibility): 16 tokens in 64 forward and backward passes; such a pass
-costs three forward passes. questions: 150 tokens of text, and ten answers of twenty tokens.
+costs three forward passes. questions: 150 tokens of text, and ten replies of twenty tokens.
 """
 
 TOKENS_OF_SAMPLED_CONTEXT = 40
-"""Tokens of a context and its query; in a study with `contexts.per_query`, the context is read for each query."""
+"""Tokens of a context and its query. With `contexts.per_query`, every query has contexts of its own."""
 
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
@@ -43,7 +43,7 @@ BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """Bytes of the score files for each prompt, as measured on bundled studies."""
 
 BYTES_OF_THOUGHT = 6
-"""Bytes of the score files for each token of thoughts: the number of the token, and its letters."""
+"""Bytes of the score files for each token of thoughts: the token's id and text."""
 
 
 @dataclass
@@ -52,12 +52,12 @@ class _Work:
 
     Attributes:
         prompts: Number of prompts.
-        seconds: Seconds, by the rates that were measured in the workspace.
+        seconds: Seconds by the measured rates of the workspace.
         gpu_hours: Hours of a GPU, by the size of the model.
         is_sized: True if the size of every model is known.
         is_measured: True if there are measured rates for all prompts.
         thoughts: Upper bound on the tokens of thoughts.
-        is_sure: True if it is known whether the model writes thoughts; otherwise `thoughts` assumes that it does.
+        is_sure: False if `thoughts` is a guess, because the model's tokenizer is not on this machine.
         requests: Requests to a server.
         tokens_read: Tokens of the prompts at a server.
         tokens_written: Tokens of the replies from a server.
@@ -75,7 +75,7 @@ class _Work:
     tokens_written: int = 0
 
     def add_requests(self, answers: Any, about: About, count: int) -> None:
-        """Add the requests of prompts to a server: in the worst case, one request for each answer.
+        """Add the requests of prompts to a server: in the worst case, one request for each reply.
 
         `answers` has the parameters of the measure answers; None without this measure.
         """
@@ -89,7 +89,6 @@ class _Work:
 
     @property
     def request_line(self) -> str:
-        """Requests to a server and their tokens."""
         return (
             f"at most {self.requests:,} requests, about {self.tokens_read:,} tokens read and at most "
             f"{self.tokens_written:,} written"
@@ -97,7 +96,6 @@ class _Work:
 
     @property
     def duration(self) -> str:
-        """Duration of the work in words."""
         if self.is_measured:
             return f"{self.seconds:.0f} s"
         unknown = "unknown, because such prompts were not measured in this workspace yet"
@@ -127,15 +125,15 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         about: About = "questions" if node.id.product == ALL_MEASURES else MEASURES[node.id.product].about
         tokens = TOKENS_OF_SAMPLED_CONTEXT if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
-        sure_thoughts = thoughts * is_sure
+        counted_thoughts = thoughts if is_sure else 0
         size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
-        score_bytes += count * BYTES[about] + BYTES_OF_THOUGHT * sure_thoughts
+        score_bytes += count * BYTES[about] + BYTES_OF_THOUGHT * counted_thoughts
         for name in (plan.display_name(node.id), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.product))
             work.prompts += count
             work.seconds += count * (rate or 0.0)
-            operations = 2 * (count * tokens + sure_thoughts) * (size or 0)  # a multiplication and an addition
+            operations = 2 * (count * tokens + counted_thoughts) * (size or 0)  # a multiplication and an addition
             work.gpu_hours += operations / OPERATIONS_PER_SECOND / 3600
             work.thoughts, work.is_sure = work.thoughts + thoughts, work.is_sure and is_sure
             work.is_sized = work.is_sized and size is not None
@@ -160,7 +158,6 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
 
 
 def _replaced_texts(plan: Plan) -> Iterator[str]:
-    """Yield a line if sentences of the user's relations are replaced by the published form."""
     own = plan.study.facts.own_relations if plan.study.facts else {}
     if own and plan.study.contexts.templates == "published-form":
         yield (
@@ -170,7 +167,7 @@ def _replaced_texts(plan: Plan) -> Iterator[str]:
 
 
 def _thoughts(plan: Plan, node: PlannedStep) -> tuple[int, bool]:
-    """Return the limit of the tokens of thoughts in a step's replies, and False if the limit is a guess.
+    """Return the upper bound on the tokens of thoughts in a step's replies, and False if the bound is a guess.
 
     Without a tokenizer on this machine, the guess is that the model writes thoughts.
     """
@@ -206,10 +203,7 @@ def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
 
 
 def _prompts(plan: Plan, node: PlannedStep, only_measure: str = "") -> int | None:
-    """Return the number of prompts of a step, from the built prompts or the study; None if it is unknown.
-
-    With `only_measure`, only prompts of this measure are counted; with "", prompts of all measures.
-    """
+    """Return the number of prompts of a step, or only its prompts of `only_measure`; None for an unknown number."""
     if node.id.stage == "score" and node.id.product == ALL_MEASURES:
         return _prompts_of_partition(plan, node.id.subject, only_measure)
     if not _is_leading_unfinished(plan, node) or only_measure not in ("", node.id.product):
@@ -237,7 +231,7 @@ def _prompts_of_partition(plan: Plan, partition: str, only_measure: str) -> int 
 
 
 def _prompt_counts(plan: Plan, node: PlannedStep) -> dict[str, int]:
-    """Return the arguments of `count_prompts`: numbers of built prompts; before the build, of planned prompts."""
+    """Return the arguments of `count_prompts`: numbers of built prompts or, before the build, of planned prompts."""
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     question_counts = {

@@ -1,8 +1,4 @@
-"""Stage `fetch`: facts by relation, invented names by class, questions by partition.
-
-`add_fetch_steps` adds a step for each relation, class and partition to the graph. Later a worker calls the function of
-the step, such as `fetch_facts`.
-"""
+"""Stage `fetch`: a step for the facts of each relation, the names of each class and the questions of each partition."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +25,6 @@ def fetch_facts(step: Step, settings: RunSettings) -> None:
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, settings))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
-    # "requested" is the number of examined candidates.
     step.write("facts", fetched.facts, {"requested": fetched.examined, "rejected": dict(fetched.rejected)})
 
 
@@ -69,7 +64,7 @@ FETCH_QUESTIONS = StepKind(
     function=fetch_questions,
     version=5,
     resource="services",
-    changes_daily=True,  # `--refresh` fetches the questions again
+    changes_daily=True,
 )
 
 
@@ -80,9 +75,9 @@ class FetchedInputs:
     Attributes:
         facts: Facts by relation.
         names: Invented names by class of the entities.
-        candidates: By partition, the tables of candidates, from which the partition's questions are chosen.
-        unfinished_listing_steps: By partition, the unfinished steps that make a list of triples or pages. Once such a
-            step is done, the graph gets further steps for the rows of its list.
+        candidates: Tables of candidates for questions, by partition.
+        unfinished_listing_steps: Unfinished steps that make a list of triples or pages, by partition. Once such a step
+            is done, the graph gets further steps for the rows of the list.
     """
 
     facts: Mapping[str, StepInput]
@@ -165,8 +160,7 @@ def _add_step(
 ) -> StepInput:
     """Add a step with tables in the folder `facts`, and return its last table.
 
-    Args:
-        key_inputs: Function that returns the parameters on which the key of the step depends.
+    `key_inputs` returns the parameters on which the key of the step depends.
     """
     identity = kind.id(subject)
     try:

@@ -1,6 +1,6 @@
 """The steps that count the names of a study in a corpus: the list of names, a step for each part, and the totals.
 
-A part of the corpus is a file or an index. In the tables, a counted part is a shard.
+A part of the corpus is a file or an index. The tables call a counted part a shard.
 """
 
 import logging
@@ -27,13 +27,13 @@ from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
-"""Units of counts, the most precise first; a total has the unit of its least precise count."""
+"""Units of counts, the most precise unit first; a total has the unit of its least precise count."""
 SHOWN_NAMES = 5
-"""Limit of the names in a warning."""
+"""Upper bound on the names in a warning."""
 
 
 @dataclass(frozen=True)
-class PartOfStudy:
+class CountArguments:
     """Arguments of the step that counts in a part of the corpus."""
 
     study: StudyFile
@@ -70,12 +70,13 @@ def collect_names(step: Step, settings: RunSettings) -> None:
 
 def count_part(step: Step, settings: RunSettings) -> None:
     """Count the names in a file of the corpus, or in an index; InputError for an unreadable file."""
-    job: PartOfStudy = step.arguments
-    options = job.study.frequency
+    arguments: CountArguments = step.arguments
+    options = arguments.study.frequency
     assert options is not None
     pairs = tuple(step.records("counted_pairs", CountedPair))
     source = FREQUENCY_SOURCES[options.source]
-    counted = source.count(options, job.part, pairs, access_for(job.study, step, settings), settings.progress)
+    access = access_for(arguments.study, step, settings)
+    counted = source.count(options, arguments.part, pairs, access, settings.progress)
     step.write("shard_counts", counted.rows)
     step.write("shards", [counted.shard])
 
@@ -87,7 +88,7 @@ def add_up(step: Step, settings: RunSettings) -> None:
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
-    # kinds: positions in COUNT_KINDS of the units of entity counts and of pair counts; the largest position wins.
+    # For the entity counts and the pair counts of each pair: the largest position of a unit in COUNT_KINDS.
     kinds = np.zeros((2, len(pairs)), np.int64)
     for counts in step.inputs_of(SHARD_COUNTS):
         rows = counts.read()
@@ -141,7 +142,7 @@ ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=a
 
 
 def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the steps that count names in the corpus, and return the table with the counts of the whole corpus."""
+    """Add the steps that count names in the corpus, and return the table of the totals, if the study has a corpus."""
     options = plan.study.frequency
     if options is None:
         return []
@@ -171,7 +172,7 @@ def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]
 
 
 def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[str, ...]]) -> PlannedStep:
-    """Add the step that lists the names in all finished tables of queries, or a placeholder before there is a table."""
+    """Add the step that lists the names in the finished tables of queries; before the first table, a placeholder."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(step_input.is_usable for step_input in queries):
         # The reason of the placeholder names only the first table, but any finished table ends the wait.
@@ -189,7 +190,6 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
 
 
 def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, part: Part) -> PlannedStep:
-    """Add the step that counts in a part of the corpus: a file or an index."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),
@@ -200,6 +200,6 @@ def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, p
         outputs,
         inputs={"counted_pairs": names.output("counted_pairs")},
         parameters={**part.key, "window": window},
-        arguments=PartOfStudy(study, part),
+        arguments=CountArguments(study, part),
         resource="services" if part.uses_network else None,
     )

@@ -10,7 +10,7 @@ from typing import Any
 from swaymeter.data.dataset.snapshot import Snapshot, as_state, models_of
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.history_files import Key, last_items, snapshot_files, write_snapshot
+from swaymeter.data.storage.history_files import ItemId, last_items, snapshot_files, write_snapshot
 from swaymeter.flows.graph.graph import Step
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
@@ -18,8 +18,8 @@ from swaymeter.tasks.statistics.changes import compare_snapshots, model_pairs
 
 HEADLINE_QUERY = "models_side_by_side"
 """Named query of the headline numbers."""
-RUN: Key = ("run", "", "", "run")
-"""Key (kind, model, dtype, item) of the item with the number of the run and the time of its end."""
+RUN: ItemId = ("run", "", "", "run")
+"""Identity (kind, model, dtype, item) of the item with the number of the run and the time of its end."""
 PROGRAMS = ("swaymeter", "torch", "transformers")
 """Programs whose versions are items of a snapshot."""
 CHANGE_COLUMNS = {
@@ -53,9 +53,7 @@ class SnapshotSettings:
 def add_snapshot(
     step: Step, settings: SnapshotSettings, warehouse: Any, runs: Sequence[Mapping[str, Any]]
 ) -> list[Path]:
-    """Add the snapshot of a complete run to the earlier snapshots, and return the files of undamaged snapshots.
-
-    A run without new scores and without a changed item leaves no snapshot.
+    """Add the snapshot of a complete run with new scores or changed items, and return the files of undamaged snapshots.
 
     Args:
         step: Step that makes the database and the history.
@@ -74,19 +72,19 @@ def add_snapshot(
 
 
 def _snapshot_rows(
-    last: tuple[int, dict[Key, str]],
+    last: tuple[int, dict[ItemId, str]],
     snapshot: Snapshot,
     headline_numbers: Any,
     runs: Iterable[Mapping[str, Any]],
     settings: SnapshotSettings,
 ) -> list[HistoryRow]:
-    """Return the rows of the snapshot of a run; empty without new scores and changed items.
+    """Return the rows of the snapshot of a run; empty for a run with neither new scores nor changed items.
 
     `last` has the number of the last run with a snapshot (0 without such a run), and the items of that run.
     """
     (last_run, before), after = last, snapshot.items()
-    changed: dict[Key, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
-    changed |= dict.fromkeys(before.keys() - after.keys() - {RUN})  # None for an item that the run lacks
+    changed: dict[ItemId, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
+    changed |= dict.fromkeys(before.keys() - after.keys() - {RUN})  # None for an item that this run lacks
     last_score_at = max((str(row["finished_at"]) for row in runs), default="")
     if last_run and not changed and last_score_at <= json.loads(before[RUN])["completed_at"]:
         return []

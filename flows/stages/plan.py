@@ -50,7 +50,7 @@ class PlannedRelation:
         group: The group; None for a relation.
         own: Contexts of the user's file, which replace generated contexts.
         counts: Planned numbers of entities, query forms and contexts.
-        refusal: Reason why the prompts cannot be built.
+        refusal: Error that prevents the prompts; None without an error.
     """
 
     entry: Relation | None = None
@@ -71,7 +71,7 @@ class PlannedVariant:
         dtype: Computing dtype; the dtype in the study if this machine cannot resolve it.
         passes: Passes over its prompts. Only the first variant of a model has passes over queries and contexts.
         identity: Identity of the model's weights.
-        refusal: Reason why the model cannot be used.
+        refusal: Error that prevents the use of the model; None without an error.
         prompt: Name of its prompt, if the study has several.
         decoding: Name of its decoding, if the study has several.
         contrastive_decoding: The decoding with its parameters; None for the model's own distribution.
@@ -102,7 +102,7 @@ class PlannedVariant:
 
     @property
     def label(self) -> str | None:
-        """Text that people read in place of the name; None for the name."""
+        """Text that pages show in place of the name; None if the study sets no label."""
         return with_setup(self.model.label, self.setup) if self.model.label else None
 
     @property
@@ -112,7 +112,7 @@ class PlannedVariant:
 
     @property
     def display_name(self) -> str:
-        """Label or name with the dtype of the study."""
+        """Label or name, with the dtype that the study file states, such as "auto"."""
         return f"{self.label or self.name}/{self.model.dtype}"
 
     def is_of(self, step: StepId) -> bool:
@@ -123,7 +123,7 @@ class PlannedVariant:
     def local_tokenizer(self) -> UnloadedModel | None:
         """Tokenizer of the model with its chat template; None if the tokenizer is not on this machine."""
         try:
-            identity = None if self.model.text_only_kind else self.identity
+            identity = None if self.model.returns_only_text else self.identity
             if identity and identity.origin == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
             return tokenizer.local_tokenizer(identity) if identity else None
@@ -138,7 +138,7 @@ class Plan:
     Attributes:
         study: The study file.
         workspace: Workspace of the study.
-        access: Access to services without the network; the keys of steps need the addresses of services.
+        access: Access to services, offline; the keys of steps need the addresses of services.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
         declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
@@ -166,9 +166,10 @@ class Plan:
         return self.variant(step).display_name if step.model else ""
 
     def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
-        """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
+        """Yield each measure of a scoring step with its own state and reason, which may differ within the pass."""
         passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
-        # Until the questions are fetched, a placeholder without a pass stands for the steps of all measures.
+        # Before the questions are fetched, a placeholder step stands for all measures. It belongs to no pass, so that
+        # its product is yielded in place of a measure.
         for name in next(passes, (node.id.product,)):
             check = node.checks.get(name)
             if check is not None and check.state == "done":
@@ -178,7 +179,7 @@ class Plan:
 
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
-        """Plans of the further seeds, by seed; their scores are compared with the scores of the study's seed."""
+        """Plan of each seed except the study's first."""
         return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
@@ -201,7 +202,7 @@ def plan_of(study: StudyFile, workspace: Workspace) -> Plan:
 
 
 def access_for(study: StudyFile, step: Step, settings: RunSettings) -> Access:
-    """Return the access of a step to services, with the settings of the study."""
+    """Return the access of a step to services."""
     return study.access(
         Workspace(settings.workspace).downloads,
         offline=settings.offline,
@@ -242,10 +243,10 @@ def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
 
 
 def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[PlannedVariant]:
-    """Yield each model with each prompt and decoding."""
     for position, model in enumerate(study.models):
         first, decodings = _variant(study, position, passes, parameters), _decodings(study, model)
-        prompts = ("",) if model.text_only_kind else tuple(study.prompts or ("",))
+        # Swaymeter writes no prompt around the questions of a model that returns only text.
+        prompts = ("",) if model.returns_only_text else tuple(study.prompts or ("",))
         first_decoding = next(iter(decodings))
         for number, (prompt, decoding) in enumerate(product(prompts, decodings)):
             further_passes = _further_passes(first.passes, has_new_decoding=decoding != first_decoding)
@@ -260,12 +261,8 @@ def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[st
 
 
 def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
-    """Return the decodings of a model by name, greedy first; the name is "" for a study without decodings.
-
-    Raises:
-        UsageError: A decoding has wrong parameters.
-    """
-    if study.decodings is None or model.text_only_kind:
+    """Return the decodings of a model by name, greedy first; the name is "" for a study without decodings."""
+    if study.decodings is None or model.returns_only_text:
         return {"": None}
     if model.endpoint is not None:
         return {"greedy": None}
@@ -274,7 +271,6 @@ def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
 
 
 def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
-    """Return a decoding with its parameters; None for greedy; UsageError for unknown parameters."""
     if name == "greedy" and not parameters:
         return None
     from swaymeter.tasks.models.generation.decoding import decoding_of  # imports torch, which takes seconds
@@ -286,15 +282,15 @@ def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
 
 
 def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tuple[Pass, ...]:
-    """Return the passes of a further variant of a model, without passes whose scores another variant has.
+    """Return the passes of a second or later variant of a model, without the scores that an earlier variant has.
 
-    Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the answers and
-    the measures that follow from answers. The variant with the same prompt and the first decoding has the other scores.
+    Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the replies and
+    the measures of replies; an earlier variant with the same prompt has the other scores.
     """
     about_questions = tuple(scoring_pass for scoring_pass in passes if scoring_pass.leading.about == "questions")
     if not has_new_decoding:
         return about_questions
-    # None is the capability of measures that are derived from stored scores.
+    # A measure without a capability is derived from stored scores, such as those of replies.
     return tuple(
         scoring_pass for scoring_pass in about_questions if scoring_pass.leading.capability in (None, "samples")
     )
@@ -303,7 +299,6 @@ def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tupl
 def _variant(
     study: StudyFile, position: int, passes: tuple[Pass, ...], parameters: Mapping[str, Any]
 ) -> PlannedVariant:
-    """Return the first variant of a model; it has a refusal if its identity or dtype cannot be resolved."""
     model = study.models[position]
     prompts = study.answer_prompts(model)
     replies = _or_error(_replies, study, model)
@@ -325,7 +320,6 @@ def _variant(
 
 
 def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
-    """Return the recorded replies of a model; None for any other model."""
     if model.replies is None:
         return None
     assert isinstance(study.questions, OwnQuestions)
@@ -335,8 +329,7 @@ def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
 def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
     """Return the identity of a model's weights, such as the commit of a hub model.
 
-    The identity of a served model is the revision in the study, with the tokenizer that writes its prompts. The address
-    is no part of the revision, because the same weights at another address give the same scores.
+    A served model's revision has no address, because the same weights at another address give the same scores.
     """
     if replies is not None:
         return ModelIdentity(model.name, replies_digest(replies), "recorded", str(model.replies))
@@ -346,14 +339,15 @@ def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
         return identify_language_model(model.source)
     served_name = f" as {model.served_as}" if model.served_as else ""
     tokenizer_revision = identify_language_model(model.tokenizer).revision[:12] if model.tokenizer else ""
-    written_by = f" written by {tokenizer_revision}" if model.tokenizer else ""
-    return ModelIdentity(model.name, f"{model.revision or SERVED}{served_name}{written_by}", "endpoint", model.endpoint)
+    prompt_writer = f" written by {tokenizer_revision}" if model.tokenizer else ""  # the tokenizer writes the prompts
+    revision = f"{model.revision or SERVED}{served_name}{prompt_writer}"
+    return ModelIdentity(model.name, revision, "endpoint", model.endpoint)
 
 
 def _resolved_dtype(model: ModelPart) -> str:
-    """Return the dtype that is stored beside scores; "recorded", "application" or "served" for models without dtype."""
-    if model.text_only_kind:
-        return model.text_only_kind
+    """Return the dtype that is stored with scores; "recorded", "application" or "served" for a model without dtype."""
+    if model.returns_only_text:
+        return "recorded" if model.replies else "application"
     if model.endpoint is not None:
         return SERVED
     if model.dtype != "auto":
@@ -364,13 +358,11 @@ def _resolved_dtype(model: ModelPart) -> str:
 
 
 def _applies(scoring_pass: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
-    """Return True if the leading measure of a pass applies to a model in this dtype."""
     measure = scoring_pass.leading
     return measure.applies(parameters[measure.name], dtype)
 
 
 def _relation(study: StudyFile, name: str) -> PlannedRelation:
-    """Return the inputs of the prompts of a relation or group, or the reason why they cannot be built."""
     facts, contexts = study.facts, study.contexts
     assert facts is not None
     own: tuple[ContextRow, ...] = ()
@@ -379,11 +371,11 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
         if contexts.file is not None:
             own = rows_by_relation(Path(contexts.file), "contexts.file", ContextRow, facts.own_relations).get(name, ())
         if group := facts.group(name, study.seed):
-            counts = PromptCounts(len(group.entities), len(group.open) + len(group.closed), group.contexts)
+            counts = PromptCounts(len(group.entities), len(group.open) + len(group.closed), group.context_count)
             return PlannedRelation(group=group, counts=counts)
     except SwaymeterError as error:
         refusal = error
-    if "contexts" in facts.refuses:  # a source of groups, whose file cannot be read
+    if "contexts" in facts.refuses:  # the source has groups, and `facts.group` raised the refusal
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
     relation = contexts.with_study_templates(facts.relation(name))

@@ -1,6 +1,6 @@
 """Reasons to refuse a run before it begins: missing files, too few facts, devices that are missing or too small.
 
-Only unfinished steps are checked, so that scores that a GPU computed can be aggregated on any machine.
+Only unfinished steps are checked, so that any machine can aggregate the scores of a GPU.
 """
 
 from collections import Counter
@@ -55,10 +55,7 @@ def check_run(
 
 
 def check_selection(selection: Selection, study: StudyFile, get_graph: Callable[[], Graph]) -> None:
-    """Raise UnknownName for a selected name that the study lacks.
-
-    `get_graph` returns the graph of the study, and is called only if relations are selected.
-    """
+    """Raise UnknownName for a selected name that the study lacks; `get_graph` is called only for selected relations."""
     for kind, names, valid in (
         ("model", selection.models, [model.name for model in study.models]),
         ("measure", selection.measures, list(study.requested())),
@@ -76,7 +73,7 @@ def _relations(graph: Graph, selection: Selection) -> list[str]:
         valid |= {*catalog.relations(), DISPUTABLE}
     valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.product != INVENTED_NAMES}
     if any(node.id.subject == "own" and node.state != "done" for node in graph):
-        valid |= {*selection.relations}  # the groups of the file are not read yet
+        valid |= {*selection.relations}  # any name is valid until the file with the groups is read
     return sorted(valid - RESERVED_RELATION_NAMES)
 
 
@@ -92,7 +89,7 @@ def refusals(
         refuses_run = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, ADD_COUNTS.product)
         if refuses_run and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
-    sample = plan.study.contexts.sample
+    per_query = plan.study.contexts.sample
     products = {FETCH_FACTS.product, BUILD_PROMPTS.product}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.product in products and not node.refusal)
     for relation in relations:
@@ -101,14 +98,14 @@ def refusals(
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
             # The contexts of a refused relation are unknown. Its refusal is yielded above.
-            required_sample = None if prompts.refusal else sample
-            if required_sample is not None:
-                yield from _too_few_written_contexts(plan, RelationName(relation), required_sample)
-            yield from _too_few_facts(plan, RelationName(relation), required_sample)
-    if sample is not None:
+            required_per_query = None if prompts.refusal else per_query
+            if required_per_query is not None:
+                yield from _too_few_written_contexts(plan, RelationName(relation), required_per_query)
+            yield from _too_few_facts(plan, RelationName(relation), required_per_query)
+    if per_query is not None:
         score_nodes = [node for node in nodes if node.id.stage == "score" and (force or node.state != "done")]
         for relation in dict.fromkeys(node.id.subject for node in score_nodes):
-            yield from _too_few_built_contexts(graph, relation, sample)
+            yield from _too_few_built_contexts(graph, relation, per_query)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
     # Until the questions are fetched, a placeholder with the product ALL_MEASURES stands for the steps of all measures.
     steps_of_judge = [node for node in nodes if node.id.product in (JUDGED, ALL_MEASURES)]
@@ -143,7 +140,7 @@ def refused_models(plan: Plan, variants: Iterable[PlannedVariant], *, offline: b
                 yield from _lacking_capabilities(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach the server, and steps of other models continue
                 unreachable.append(f"models.{number}: {error}")
-        elif model.text_only_kind:
+        elif model.returns_only_text:
             if model.function:
                 try:
                     load_application_function(model.function, is_in_workspace=model.is_in_workspace)
@@ -163,11 +160,7 @@ def refused_models(plan: Plan, variants: Iterable[PlannedVariant], *, offline: b
 
 
 def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
-    """Yield the requirements of a study that a server cannot meet.
-
-    Raises:
-        ServiceError: The server cannot be reached.
-    """
+    """Yield the requirements of a study that a server cannot meet; ServiceError if the server cannot be reached."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
     revision = variant.identity.revision if variant.identity else ""
@@ -184,8 +177,8 @@ def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoin
             if reason := model.lacks(capability):
                 measures_by_lack.setdefault(f"{capability} ({reason})", []).append(name)
     for capability_and_reason, names in measures_by_lack.items():
-        no_samples = "set 0 samples (measures.answers.samples, --samples)"
-        remedy = no_samples if names == ["answers"] else "leave these measures out"
+        without_samples = "set 0 samples (measures.answers.samples, --samples)"
+        remedy = without_samples if names == ["answers"] else "leave these measures out"
         yield (
             f"models.{variant.position}: the server of {variant.model.name} cannot give {capability_and_reason}, which "
             f"is needed for {', '.join(names)}; {remedy}, or use this model in a separate study"
@@ -193,7 +186,7 @@ def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoin
 
 
 def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
-    """Yield reasons why the judge of a study is unusable; a server is probed, and a function is loaded."""
+    """Yield a reason if the judge cannot be used; a server is probed, and a function is loaded."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
     parameters, declaration = plan.parameters[JUDGED], plan.declarations[JUDGED]
@@ -233,15 +226,15 @@ def _is_about_questions(identity: StepId) -> bool:
     )
 
 
-def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Yield a reason for too few facts on this machine, too few invented names, or too few contexts of a file."""
+def _too_few_facts(plan: Plan, relation: RelationName, per_query: PerQuery | None) -> Iterator[str]:
+    """Yield a reason for too few facts, too few invented names, or too few contexts in the user's file."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
-        return  # a group: its file has all texts
+        return  # a group has texts instead of facts
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
-    # Names that are not of the catalog are made during the run, so they cannot be counted here.
+    # Names from elsewhere than the catalog are generated during the run, so they cannot be counted here.
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
     try:
         if not source.at_hand:
@@ -264,50 +257,44 @@ def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) 
     except InputError as error:
         yield f"facts: {error}"
         return
-    if sample is not None and planned.own:
-        mentioned = [(row.entity, row.object) for row in planned.own]
-        yield from _too_few_contexts(relation, {each.name for each in entities}, mentioned, sample)
+    if per_query is not None and planned.own:
+        mentioned_names = [(row.entity, row.object) for row in planned.own]
+        yield from _too_few_contexts(relation, {each.name for each in entities}, mentioned_names, per_query)
 
 
-def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
-    """Yield a reason if a query needs more contexts than the study writes.
-
-    Contexts of a file are not counted here, but in `_too_few_facts`.
-    """
+def _too_few_written_contexts(plan: Plan, relation: RelationName, per_query: PerQuery) -> Iterator[str]:
+    """Yield a reason if a query needs more contexts than the study writes."""
     planned = plan.relations[relation]
-    if planned.own:
+    if planned.own:  # `_too_few_facts` counts the contexts of the user's file
         return
     counts = planned.counts
     # Each entity has the same number of written contexts.
     relevant = planned.group.sentences_per_entity if planned.group else counts.contexts // counts.entities
     try:
-        check_enough(relation, "an entity", relevant, counts.contexts - relevant, sample)
+        check_enough(relation, "an entity", relevant, counts.contexts - relevant, per_query)
     except InputError as error:
         yield str(error)
 
 
-def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> Iterator[str]:
+def _too_few_built_contexts(graph: Graph, relation: str, per_query: PerQuery) -> Iterator[str]:
     node = graph.nodes.get(BUILD_PROMPTS.id(relation))
     if node is not None and node.state == "done":
         entities = graph.read_once(node.output("queries"), lambda rows: set(rows["entity"].to_pylist()))
         columns = ("entity", "object")
-        mentioned = graph.read_once(
+        mentioned_names = graph.read_once(
             node.output("contexts"), lambda rows: [*zip(*(rows[name].to_pylist() for name in columns), strict=True)]
         )
-        yield from _too_few_contexts(relation, entities, mentioned, sample)
+        yield from _too_few_contexts(relation, entities, mentioned_names, per_query)
 
 
 def _too_few_contexts(
-    relation: str, entities: Collection[str], mentioned: Collection[Collection[str | None]], sample: PerQuery
+    relation: str, entities: Collection[str], mentioned_names: Collection[Collection[str | None]], per_query: PerQuery
 ) -> Iterator[str]:
-    """Yield the reason for the first entity with too few contexts; nothing if each entity has enough.
-
-    `mentioned` has the entity and the object of each context.
-    """
-    relevant = Counter(name for names in mentioned for name in {*names})  # number of contexts by mentioned name
+    """Yield a reason for the first entity with too few contexts; `mentioned_names` has entity and object by context."""
+    relevant = Counter(name for names in mentioned_names for name in {*names})  # number of contexts by mentioned name
     for entity in sorted(entities):
         try:
-            check_enough(relation, entity, relevant[entity], len(mentioned) - relevant[entity], sample)
+            check_enough(relation, entity, relevant[entity], len(mentioned_names) - relevant[entity], per_query)
         except InputError as error:
             yield str(error)
             return
@@ -318,8 +305,8 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
 
     Args:
         study: The study.
-        is_scored: True to check the models that reply, and the model that clusters replies. Models with which questions
-            are made, such as an embedder, are always checked.
+        is_scored: True if the run has the stage score. False checks only models with which questions are made, such as
+            an embedder.
         measures: Selected measures; empty for all.
 
     Raises:
@@ -340,7 +327,7 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
 
 
 def _identify_local_model(name: str, purpose: ModelKind) -> None:
-    """Raise an error for a model on this machine that cannot be used; a model at the hub is not checked."""
+    """Raise an error for a model on this machine that cannot be used; skip a model at the hub."""
     entry = catalog.models().get(name)
     is_hub_id = name.count("/") == 1 and name[0] not in "./~"  # such as Qwen/Qwen3-8B
     is_at_hub = entry.hub is not None if entry else is_hub_id
@@ -355,7 +342,7 @@ def _check_capabilities(study: StudyFile) -> None:
         for model in study.models
         for name, measure in study.requested().items()
         if measure.capability
-        and not model.text_only_kind  # refused when the study file was read
+        and not model.returns_only_text  # refused when the study file was read
         and measure.capability not in (SERVER_CAPABILITIES if model.endpoint else capabilities(model.source))
     ]
     if problems:

@@ -60,7 +60,7 @@ def draw_report(step: Step, settings: RunSettings) -> None:
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
-    """Return a check of each threshold for each variant; a single failed check if no quantity was measured."""
+    """Return a check of each threshold for each variant; a single failed check if a quantity was not measured."""
     from swaymeter.flows.stages.thresholds import study_threshold_outcomes
     from swaymeter.reports.models import short_names
 
@@ -78,7 +78,7 @@ def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
 
 
 def card_of(step: Step) -> StudyCard:
-    """Return the settings that a report needs in addition to the database."""
+    """Return the facts about a study that its report needs in addition to the database."""
     study, not_run = step.arguments
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     return StudyCard(
@@ -94,7 +94,7 @@ def card_of(step: Step) -> StudyCard:
 
 
 def _prompt(study: StudyFile) -> dict[str, str]:
-    """Return the prompts, passages and decodings that differ from the defaults, as texts of the page by title."""
+    """Return, by title on the page, the texts of prompts, passages and decodings that differ from the defaults."""
     prompt, texts = study.prompt, study.prompt.answer_prompts().content
     further_texts: dict[str, str] = {
         f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
@@ -116,7 +116,6 @@ def _prompt(study: StudyFile) -> dict[str, str]:
 
 
 def _prompt_description(part: PromptPart) -> str:
-    """Return the form of a prompt, the names of its own texts, and its requests with and without a context."""
     own_texts = ", ".join(part.own_texts())
     texts = part.answer_prompts()
     requests = (texts.system_with_context or texts.system, texts.with_context), (texts.system, texts.without_context)
@@ -125,7 +124,6 @@ def _prompt_description(part: PromptPart) -> str:
 
 
 def _passages(questions: Any) -> dict[str, str]:
-    """Return the sets, orders and form of the passages in contexts, by title; empty without sets of passages."""
     options = getattr(questions, "passages", None)
     if options is None:
         return {}
@@ -135,15 +133,15 @@ def _passages(questions: Any) -> dict[str, str]:
 
 
 def _sources(step: Step) -> tuple[str, ...]:
-    """Return the sources of facts and questions with licences and versions."""
+    """Return the licence of each source, and the versions of the facts and of the questions."""
     facts = tuple(from_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
     tables = step.inputs_of(QUESTIONS)
     questions = tuple(from_row(Question, row) for table in tables for row in table.read().to_pylist())
     rows: tuple[Fact | Question, ...] = (*questions, *facts)
     licences = {f"{row.source} ({row.licence})" for row in rows}
-    versions = [_dataset_line("Facts", Dataset(Path(), facts))] if facts else []
-    versions += [_dataset_line("Questions", Dataset(Path(), (), questions=questions))] if questions else []
-    return (*sorted(licences), *versions)
+    version_lines = [_dataset_line("Facts", Dataset(Path(), facts))] if facts else []
+    version_lines += [_dataset_line("Questions", Dataset(Path(), (), questions=questions))] if questions else []
+    return (*sorted(licences), *version_lines)
 
 
 def _dataset_line(title: str, dataset: Dataset) -> str:
@@ -206,15 +204,16 @@ def _extension_digests() -> dict[str, list[str]]:
         # Not imported here: an extension that adds a figure or table has imported the module before.
         registry = getattr(sys.modules.get(module), name, None)
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
-            code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
-            file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)
+            function = inspect.unwrap(getattr(item, "draw", None) or item.rows)
+            module_of_function = inspect.getmodule(getattr(function, "func", function))  # `func` of a partial
+            file = getattr(module_of_function, "__file__", None)
             digests[item.name] = [*item.queries, sha256_of_file(Path(file)) if file else ""]
     return digests
 
 
 @functools.cache
 def _code_digest() -> str:
-    """Return the digest of the files in the package `reports`; after a change of a file, the report is drawn again."""
+    """Return the digest of the files in the package `reports`."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of_file(path) for path in files})

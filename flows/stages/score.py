@@ -47,7 +47,7 @@ class PassArguments:
         model: Section of the model, with the dtype of the run.
         revision: Revision of the model.
         declarations: By measure, its version, parameters and models in the process that planned the run.
-        inputs: Settings of the pass; the worker adds prompts and stored scores.
+        inputs: Settings of the pass, without prompts and stored scores, which the worker adds.
         replies: Recorded replies; None for a model without recorded replies.
     """
 
@@ -76,10 +76,10 @@ def run_pass(step: Step, settings: RunSettings) -> Cost:
 
 
 def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
-    """Discard each table of an application's replies that has failed replies, so that the run makes the table again.
+    """Discard each table with failed replies of an application (a user's function that replies).
 
-    An application is a Python function of the user that replies. Its successful replies are also stored apart from the
-    table, so the application is called only for the failed replies.
+    The run makes the table again. It calls the application only for the failed replies, because successful replies are
+    also stored elsewhere.
 
     Returns:
         True if a table was discarded.
@@ -99,7 +99,6 @@ def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
 
 
 def _inputs(step: Step, settings: RunSettings) -> Inputs:
-    """Return the inputs of a pass: its settings with the prompts and the stored scores."""
     arguments: PassArguments = step.arguments
     tables = INPUTS[MEASURES[arguments.leading].about]
     prompts: dict[str, Any] = {name: step.records(name, PROMPTS[name]) for name in tables}
@@ -117,7 +116,6 @@ def _inputs(step: Step, settings: RunSettings) -> Inputs:
 
 
 def _load_model(step: Step, settings: RunSettings) -> Any:
-    """Load the model of a pass, or connect to the server of the model."""
     arguments: PassArguments = step.arguments
     model, revision = arguments.model, arguments.revision
     if arguments.replies is not None:
@@ -150,10 +148,10 @@ def _load_served(step: Step, settings: RunSettings, endpoint: Endpoint, revision
 def _check_declarations(arguments: PassArguments) -> None:
     """Raise ModelError if code or models of this worker differ from those of the process that planned the run."""
     for name, planned in arguments.declarations.items():
-        if (declared := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
-            differences = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
-            # The message has the keys of `depends_on` that differ, such as the revision of another model.
-            differences |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
+        if (own := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
+            differences = {key for key in own if own[key] != planned.get(key)} - {"depends_on"}
+            # Instead of `depends_on`, the message names its differing keys, such as the revision of another model.
+            differences |= {key for key, _ in own["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
                 f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart "
                 "the worker with the same code and the same model files"
@@ -167,11 +165,7 @@ RUN_PASS = StepKind("score", "", makes=("scores",), function=run_pass)
 
 
 def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the passes over the built queries, contexts and questions, and return the score tables.
-
-    `built.queries[relation]` is the output of the step that builds the prompts of the relation. `built.waiting` has the
-    partitions whose questions are not chosen yet; a placeholder stands for all their passes.
-    """
+    """Add the passes over the built queries, contexts and questions, and return the score tables."""
     scores: list[StepInput] = []
     relations = sorted({*built.questions, *built.waiting})
     plans = {name: _with_judge_share(plan, number, len(relations)) for number, name in enumerate(relations)}
@@ -183,7 +177,7 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
         for relation in built.questions:
             prompts = {"questions": built.questions[relation]}
             scores += add_passes(graph, plans[relation], variant, relation, prompts)
-        for partition, node in built.waiting.items():
+        for partition, node in built.waiting.items():  # partitions whose questions are not chosen yet
             placeholder = RUN_PASS.id(
                 partition, product=ALL_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
@@ -192,20 +186,16 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
 
 
 def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan for a relation: its judge samples only the relation's share of the replies.
+    """Return the plan for relation `number` of `count`, with the relation's share of the judge's sample.
 
     If the judge samples 200 replies of a study with three relations, the shares are 67, 67 and 66.
-
-    Args:
-        plan: The plan of the study.
-        number: Position of the relation, from 0.
-        count: Number of relations.
     """
     declaration = plan.declarations.get("judged_answers")
     if not isinstance(declaration, Mapping):
         return plan
     parameters = plan.parameters["judged_answers"]
-    share = parameters.agreement // count + (number < parameters.agreement % count)
+    size = parameters.agreement  # of the sample of replies that shows the agreement of judge and rule
+    share = size // count + (number < size % count)
     parameters = parameters.model_copy(update={"agreement": share})
     declaration = {**declaration, "parameters": parameters.key_inputs}
     return replace(
@@ -220,8 +210,7 @@ def add_passes(
 ) -> list[StepInput]:
     """Add the passes over a relation, and return their score tables.
 
-    A pass reads only scores of passes before it. `part` is the part of the steps' ids: "" for the study's seed, or for
-    example "seed 2" for a further seed.
+    `part` goes into the ids of the steps: "" for the study's seed, such as "seed 2" for another seed.
     """
     scored: dict[str, StepInput] = {}
     for scoring_pass in variant.passes:
@@ -301,8 +290,7 @@ def _add_pass(
 
 
 def _prompt_key(variant: PlannedVariant, scoring_pass: Pass) -> str:
-    """Return the key input for the prompt: a digest of the prompts of questions, or the start token before queries."""
-    if variant.model.text_only_kind:  # an application, or recorded replies: Swaymeter writes no prompt
+    if variant.model.returns_only_text:  # an application, or recorded replies: Swaymeter writes no prompt
         return ""
     return (
         content_key(variant.prompts.content)
@@ -317,10 +305,7 @@ class _Queue(TypedDict):
 
 
 def _queue(scoring_pass: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
-    """Return the resource of a pass and the device of its model; a pass at a server has no device.
-
-    The resource None stands for the resource of `RUN_PASS`.
-    """
+    """Return the resource of a pass (None for the resource of `RUN_PASS`), and the device of its model."""
     names = (scoring_pass.leading.name, *scoring_pass.measures)
     asks_model = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]

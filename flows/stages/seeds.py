@@ -13,7 +13,7 @@ from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""For queries and contexts: the column of their ids, and their name for the column `text` in a frame of scores."""
+"""For queries and contexts: the column of ids, and the name that the column `text` gets in a frame of scores."""
 
 
 def compute_reliability(step: Step, settings: RunSettings) -> None:
@@ -35,7 +35,6 @@ def compute_reliability(step: Step, settings: RunSettings) -> None:
 
 
 def _scores_with_texts(step: Step, measure: str, seed: int) -> Any:
-    """Return the scores of a seed with the texts of their queries and contexts."""
     scores = step.table(f"{measure} {seed}").read()
     columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
     frame = scores.select(columns).to_pandas()
@@ -59,9 +58,9 @@ def add_comparisons_of_seeds(
 ) -> list[StepInput]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 
-    All other results depend only on the study's seed, the first of its seeds. Each further seed draws other contexts,
-    which are scored by the measures in `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because
-    only scores of the same query can be compared. The database has the comparison, but no scores of further seeds.
+    Each further seed draws other contexts, which the measures in `MEASURES_OF_SEEDS` score. All seeds have the same
+    entities and queries, because only scores of the same query can be compared. Apart from the comparison, the
+    database has only scores of the study's seed.
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
     study_seed_scores = {(score.node.id, score.role): score for score in scores}
@@ -73,8 +72,7 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                # Prompts and decodings are for questions. So only the first variant of a model scores queries.
-                continue
+                continue  # only the first variant of a model scores queries; the others differ only on questions
             scores_by_seed = {
                 study.seed: {
                     role: score
@@ -99,10 +97,7 @@ def _add_comparison(
     prompts: Mapping[int, Mapping[str, StepInput]],
     scores: Mapping[int, Mapping[str, StepInput]],
 ) -> StepInput:
-    """Add the step that compares the scores of a relation and a variant between seeds.
-
-    `prompts` and `scores` have the inputs of the step by seed and role.
-    """
+    """Add the step that compares scores of a relation and a variant; `prompts` and `scores` are by seed and role."""
     inputs = {
         f"{role} {seed}": step_input
         for seed, seed_prompts in prompts.items()

@@ -7,7 +7,7 @@ from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.config.thresholds import (
     ThresholdOutcomes,
     compare_with_thresholds,
-    measured_of,
+    measured_quantities,
     thresholds_of_bounds,
 )
 from swaymeter.flows.stages.aggregate import schema
@@ -21,5 +21,5 @@ def study_threshold_outcomes(study: StudyFile, database: Path) -> ThresholdOutco
         WorkspaceError: The database is missing, or has another version.
     """
     with opened(database, schema()) as warehouse:
-        measured = measured_of(warehouse.frame("models_side_by_side"), warehouse.frame("silent_replies"))
+        measured = measured_quantities(warehouse.frame("models_side_by_side"), warehouse.frame("silent_replies"))
     return compare_with_thresholds(thresholds_of_bounds(study.thresholds), measured)

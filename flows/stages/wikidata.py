@@ -82,19 +82,20 @@ def fetch_triples(step: Step, settings: RunSettings) -> None:
     if options.source == "wikidata":
         assert options.per_property
         with with_advice(ADVICE):
-            store = Endpoint(access.session("wikidata"))
-            listed = triples_of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
+            query_service = Endpoint(access.session("wikidata"))
+            property_id = WikidataId(step.id.part)
+            triples = triples_of_property(query_service, property_id, options.per_property, seed=study.seed)
     else:
         file = Path(options.file).expanduser() if options.file else None
         if options.source == "popqa":
-            listed = popqa(file, offline=settings.offline)
+            triples = popqa(file, offline=settings.offline)
         else:
             assert file is not None
-            listed = from_file(file)
-    if not listed:
+            triples = from_file(file)
+    if not triples:
         name = step.id.part or options.source
         raise InputError(f"the list of triples {name!r} is empty; name another list under `questions.triples`")
-    step.write("triples", listed)
+    step.write("triples", triples)
 
 
 def fetch_property(step: Step, settings: RunSettings) -> None:
@@ -191,7 +192,7 @@ def _wikipedia(access: Access) -> Wikipedia:
 def _without_redirect(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
     """Return the disputes of a page; none if the title redirects to another page of the list."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
-    page = next(iter(pages), title)  # the page that the title leads to
+    page = next(iter(pages), title)  # all rows of a result have one page
     if page == title or page not in titles:
         return result
     from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
@@ -241,14 +242,14 @@ WRITE_QUESTIONS = StepKind(
 
 
 Candidates = tuple[dict[Partition, list[StepInput]], dict[Partition, list[PlannedStep]]]
-"""Two mappings by partition: the tables of candidates, and the unfinished listing steps.
+"""Two mappings by partition: the tables of candidates, and the unfinished steps that fetch lists of triples or pages.
 
-Once a listing step is done, the graph gets further steps for the rows of its list.
+Once such a listing step is done, the graph gets further steps for the rows of its list.
 """
 
 
 def add_wikidata_steps(graph: Graph, plan: Plan) -> Candidates:
-    """Add the steps; return, by partition, the tables of questions and disputes, and the unfinished listing steps."""
+    """Add the steps, and return the tables of questions and disputes with the unfinished listing steps."""
     options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
     steps = _WikidataSteps(graph, plan, options)
@@ -274,7 +275,7 @@ class _WikidataSteps:
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
     def add_properties(self) -> tuple[list[StepInput], list[PlannedStep]]:
-        """Add the steps of properties, and return the questions of each property and the unfinished listing steps."""
+        """Add the steps of properties; return the questions of each property and the unfinished listing steps."""
         lists, properties = self._add_lists(), self.options.triples.properties
         unfinished = [step_input.node for step_input in lists if not step_input.is_usable]
         by_relation: dict[str, list[tuple[StepInput, list[Triple]]]] = {}
@@ -313,16 +314,12 @@ class _WikidataSteps:
         return added.output("triples")
 
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
-        """Add the step that builds a property's questions.
-
-        Args:
-            relation: The property's name.
-            lists: Each list, with its triples of the property.
-        """
+        """Add the step that builds a property's questions from `lists`: each list with its triples of the property."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
         count = self.options.triples.per_property or len(triple_of_fact)
-        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)  # "seeds" names this draw
+        # "seeds" distinguishes this draw from others with the same seed.
+        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)
         triples = tuple(triple_of_fact[fact] for fact in facts)
         # The key depends only on these triples, so that a change of other triples in the list keeps the key.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
@@ -330,7 +327,7 @@ class _WikidataSteps:
             parameters = {
                 "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similarity_service()),
                 "counter_memory": self.options.counter_memory,
-                "catalog": self._catalog(relation),
+                "catalog": catalog.relation_digest(relation) if relation in catalog.relations() else "",
                 "snippet_words": self.options.snippet_words,
                 "months": self.options.months,
                 **self._embedder(),
@@ -418,10 +415,6 @@ class _WikidataSteps:
 
     # ---- inputs of keys ----------------------------------------------------------------------------------------------
 
-    def _catalog(self, relation: str) -> str:
-        """Return the digest of a relation's entry in the catalog; "" for a relation that the catalog lacks."""
-        return catalog.relation_digest(relation) if relation in catalog.relations() else ""
-
     def _addresses(self, *services: str) -> dict[str, str]:
         return {name: self.plan.access.address(name) for name in services}
 
@@ -435,7 +428,6 @@ class _WikidataSteps:
 
 @functools.lru_cache(maxsize=4)
 def _embedder_identity(embedder: str) -> tuple[str, str]:
-    """Return the name and the revision of an embedder."""
     identity = identify_model(embedder, "embedder")
     return identity.name, identity.revision
 

@@ -59,7 +59,7 @@ GROUP_HUES = (
 
 
 def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Write the page, piece by piece, into `folder` and return its file name; without answers, only return ""."""
+    """Write the page piece by piece into `folder`, and return its file name; without answers, return ""."""
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))

@@ -66,7 +66,7 @@ _MISSING = {
 }
 """Reason for a missing reply, by the state of the reply."""
 _NUMBERS = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
-"""Score in each column of numbers of scores-M, by column."""
+"""Score that each numeric column of scores-M has, by column."""
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "reason", "outcome")
 """Scores that are words. A column of scores-M has the first letter of each word, and "-" for a missing score."""
@@ -78,7 +78,7 @@ _JUDGEMENT = ("question_id", "context_id", "field", "judged", "value", "annotato
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
 Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The contexts by question id, in the order of the page."""
+"""Contexts by question id, in the order of the page."""
 
 
 def options(frames: Frames) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def options(frames: Frames) -> dict[str, Any]:
 
 
 def blocks(frames: Frames) -> Iterator[Block]:
-    """Yield every block, and make each block only when it is requested.
+    """Yield every block; a block is made only when it is requested.
 
     Raises:
         InputError: The frames lack the question of an answer.
@@ -111,11 +111,11 @@ def blocks(frames: Frames) -> Iterator[Block]:
         "relations": sorted({row["relation"] for row in questions}),
     }
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
-    # For the script: the kinds of context that state the original answer, and the kinds that state another answer.
+    # For the script: the conditions whose contexts state the original answer, and those that state another answer.
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
-    kinds = {side: [name for name in settings["conditions"] if name in names] for side, names in sides.items()}
+    by_side = {side: [name for name in settings["conditions"] if name in names] for side, names in sides.items()}
     settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
-    yield "index", script_json({**settings, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
+    yield "index", script_json({**settings, **choices, **by_side, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
@@ -125,46 +125,44 @@ def blocks(frames: Frames) -> Iterator[Block]:
 
 
 def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
-    """Return the questions in columns, and the other columns of the user's file, with the values of their menus."""
+    """Return the questions in columns, and the other columns of the user's file, each with the values of its menu."""
     others = [_others(row["other_columns"]) for row in questions]
     values: dict[str, set[str]] = defaultdict(set)
     for name, value in (cell for row in others for cell in row.items()):
         values[name].add(value)
-    numbers = {name: number for number, name in enumerate(sorted(values))}
+    column_numbers = {name: number for number, name in enumerate(sorted(values))}
     listed: dict[str, list[Any]] = {name: [row[name] for row in questions] for name in _LISTED}
-    listed["contexts"] = [
+    listed["contexts"] = [  # the condition of each context, with its id if the id is another text
         [(case["condition"], *([case["id"]] if case["id"] != case["condition"] else [])) for case in contexts[name]]
         for name in listed["question_id"]
     ]
-    listed["others"] = [[(numbers[name], value) for name, value in row.items()] for row in others]
-    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MAX_CHOICES else [] for name in numbers]
-    return {"columns": list(zip(numbers, choices, strict=True)), "questions": listed}
+    listed["others"] = [[(column_numbers[name], value) for name, value in row.items()] for row in others]
+    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MAX_CHOICES else [] for name in column_numbers]
+    return {"columns": list(zip(column_numbers, choices, strict=True)), "questions": listed}
 
 
 def _others(columns: object) -> dict[str, str]:
-    """Return the other columns of a question's row in the user's file, with values as texts."""
     values = json.loads(columns) if isinstance(columns, str) else {}
     texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
     return dict(zip(values, texts, strict=True))
 
 
 def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """Return the contexts by question id, each with the answers that it states."""
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in records(rows):
         context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
         right, states = json.loads(row["right_answers"]), json.loads(row["answers"])
         by_question[row["question_id"]].append({**context, "states": states, "right": right})
-    return {question: sorted(contexts, key=_in_order) for question, contexts in by_question.items()}
+    return {
+        question: sorted(contexts, key=lambda context: (_ORDER[context["condition"]], context["id"]))
+        for question, contexts in by_question.items()
+    }
 
 
 def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the texts of a question for a block texts-K.
-
-    `right` holds the right answers, which are the same for all contexts.
-    """
+    """Return the texts of a question for a block texts-K; the right answers are the same for all contexts."""
     shown = [{name: context[name] for name in ("text", "states")} for context in contexts]
-    return {**_present(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
+    return {**_without_missing(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
 
 
 def _model_cases(
@@ -179,13 +177,10 @@ def _model_cases(
     """Yield the blocks scores-M and answers-M-K of a model, whose number is M.
 
     Args:
-        number: Number of the model.
-        rows: Its answers.
-        scored: Its scores, a row for each question and context.
-        judged: Its rows of the named query `judged_greedy_answers`, with the verdicts of the judge and of the rule.
+        scored: Scores of the model, a row for each question and context.
+        judged: The model's rows of `judged_greedy_answers`, with the verdicts of the judge and of the rule.
         flipped: By question and context id, the answer and the verdict of the run before.
         position: Position in the index by question id.
-        contexts: Contexts by question id.
     """
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - position.keys()):
@@ -195,7 +190,7 @@ def _model_cases(
         )
     measured = [name for name in _SCORES if name in scored and scored[name].notna().any()]
     scores = {
-        (row["question_id"], row["context_id"]): _present(row, measured)
+        (row["question_id"], row["context_id"]): _without_missing(row, measured)
         for row in records(scored[["question_id", "context_id", *measured]])
     }
     for case_scores in scores.values():
@@ -205,7 +200,8 @@ def _model_cases(
         is_comparable = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
         judge_scores = {"unjudged": row["unjudged"]}
         judge_scores |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_comparable else {}
-        scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(judge_scores, [*judge_scores]))
+        case_scores = scores.setdefault((row["question_id"], row["context_id"]), {})
+        case_scores.update(_without_missing(judge_scores, [*judge_scores]))
     for key, before in flipped.items():
         scores.setdefault(key, {})["before"] = before
     stand_ins: dict[str, list[str]] = defaultdict(list)
@@ -226,10 +222,9 @@ def _model_cases(
 
 
 def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the greedy answer and the verdict of the run before, for each answer whose verdict changed since.
+    """Return, by question and context id, the answer and verdict of the run before for each changed verdict.
 
-    The keys are the ids of question and context. An answer counts only if the texts of question and context are the
-    same in both runs.
+    An answer counts only if the texts of question and context are the same in both runs.
     """
     flips = {}
     for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
@@ -251,10 +246,10 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
 
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the answers by question id and context id: the greedy answer, and the sampled answers by cluster.
+    """Return, by question and context id, the greedy answer and the number of each sampled answer by cluster.
 
     An answer is a tuple: text, log-probability, True if the text ended before the limit of tokens, thoughts, and the
-    reason if the text is missing. Equal sampled answers of a cluster are counted.
+    reason if the text is missing.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows[rows["state"] != "not_asked"]):  # not_asked: the recorded replies have no row of the case
@@ -271,12 +266,8 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     return by_question
 
 
-def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
-    return _ORDER[case["condition"]], case["id"]
-
-
 def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the answers and scores of a case; the largest group comes first, and equal answers are counted."""
+    """Return the answers and scores of a case; the largest cluster comes first."""
     if case is None:
         return None
     ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
@@ -290,11 +281,7 @@ def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:
-    """Return the columns of scores-M, without the columns that are empty for all cases.
-
-    Args:
-        rows: The cases of each question; None for a case without answers.
-    """
+    """Return the columns of scores-M that have a value; `rows` has the cases of each question."""
     columns: dict[str, list[Any]] = {
         "greedy": [[case["greedy"][0] if case and case["greedy"] else None for case in row] for row in rows],
         "ended": ["".join(map(_ended, row)) for row in rows],
@@ -326,8 +313,8 @@ def _judged(case: Mapping[str, Any] | None) -> str:
     return letter.upper() if scores.get("agree") is False else letter
 
 
-def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the values of a row that are not missing, as values of JSON."""
+def _without_missing(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the named values of a row as values of JSON, without missing values."""
     values = {name: _plain(row[name]) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

@@ -1,8 +1,4 @@
-"""The list of all figures. A module declares related figures.
-
-A `Figure` has a question, the named queries of the warehouse that it reads, and a function that draws it for one model.
-A further function of the module, such as `susceptibility_by_relation`, paints the marks of one panel.
-"""
+"""The list of all figures; each module beside this one declares related figures."""
 
 from swaymeter.data.named import Registry
 from swaymeter.reports.figures import (
@@ -61,4 +57,4 @@ FIGURES: Registry[Figure] = Registry(
         over_time.OVER_TIME,
     ),
 )
-"""Every figure, in the order of the questions."""
+"""Every figure, in the order of the page."""

@@ -39,7 +39,7 @@ LEVELS = {"query": "query", "relation": "relation mean"}
 
 
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draw a dot per query: x is susceptibility in nats, y the second measure; relation means are diamonds.
+    """Draw a dot per query and a diamond per relation's mean; x is susceptibility in nats, y the second measure.
 
     Args:
         axes: The panel.
@@ -62,13 +62,10 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
-    """Return Pearson's and Spearman's correlation of one model and measure in words.
-
-    The text is empty if `correlations` has no row of this level and query type.
-    """
+    """Return Pearson's and Spearman's correlation of one model and measure in words; empty without a row for it."""
     for row in records(where(correlations, level=level, query_type=query_type)):
         over_items = f"over {plural(int(row['n']), LEVELS[level])}"
-        if _reason(row):
+        if _reason_for_none(row):
             return f"no correlation {over_items}"
         if few := too_few_for_r(int(row["n"])):
             return few if level == "query" else f"{few}, each a {LEVELS[level]}"
@@ -81,15 +78,16 @@ def correlation_note(correlations: pd.DataFrame) -> str:
     pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
     together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
     missing = [
-        f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason(row)}"  # the plural without its "2 "
+        # plural(2, "query")[2:] is "queries"
+        f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason_for_none(row)}"
         for row in records(correlations)
-        if _reason(row)
+        if _reason_for_none(row)
     ]
     return together + (f" No correlation: {'; '.join(missing)}." if missing else "")
 
 
-def contexts_of(rows: pd.DataFrame) -> str:
-    """Return the number of contexts of each query for a caption, with a warning if it differs between queries."""
+def context_count(rows: pd.DataFrame) -> str:
+    """Return the caption's words on the number of contexts of a query, with a warning if the number differs."""
     fewest, largest = rows["contexts"].min(), rows["contexts"].max()
     warning = "" if fewest == largest else ": values from different numbers of contexts are not to be compared"
     return f"{span(fewest, largest)} contexts a query{warning}."
@@ -130,7 +128,7 @@ def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def _reason(row: dict[str, Any]) -> str:
+def _reason_for_none(row: dict[str, Any]) -> str:
     return "" if pd.isna(row["untestable"]) else str(row["untestable"])
 
 
@@ -148,15 +146,11 @@ def _draw(
     """Draw a measure of queries against susceptibility.
 
     Args:
-        model: The model.
-        frames: Frames of the model.
-        named_query: Name of the warehouse's query that returns the scores, a row for each query of the study.
-        measure: Column of the measure.
+        named_query: Named query with the scores, a row for each query of the study.
         explain: Function from the rows and the measure's unit to the first sentences of the caption.
         label: Label of the y axis, with a gap for the unit.
-        shown_as: Column of the measure's mean in the table of the page.
-        required: Further columns in which a drawn row has finite numbers.
-        error: Standard error of each score.
+        shown_as: Name of the column of means in the table of the page.
+        required: Columns in which a drawn row has finite numbers, in addition to the measure and susceptibility.
     """
     every, chosen = frames[named_query], frames["chosen_queries"]
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *required)
@@ -170,7 +164,7 @@ def _draw(
     unit, relations = unit_of(means), plural(rows["relation"].nunique(), "relation")
     sets = f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, " if measure == ANSWER_SET else ""
     caption = (
-        f"{explain(rows, unit)} {model}; n = {len(rows)} queries in {relations}, {sets}{contexts_of(rows)}"
+        f"{explain(rows, unit)} {model}; n = {len(rows)} queries in {relations}, {sets}{context_count(rows)}"
         f"{correlation_note(correlations)}{result.note('queries')}"
     )
     shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": shown_as})
@@ -186,7 +180,7 @@ _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "c
 
 
 def masses(measures: pd.DataFrame) -> str:
-    """Return the mean probability of the whole answer set in words, by query type."""
+    """Return the mean probability of a relation's complete answers together, in words, by query type."""
     rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
     return ", ".join(
         f"{rows_of_mass[query_type]:.2f} for {query_type} queries"
@@ -271,8 +265,8 @@ _EXPLANATIONS = {
     "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
 }
-_NUMBERS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
-_SHOWN_OF_GROUPS = [
+_CSV_COLUMNS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
+_TABLE_COLUMNS = [
     "measure",
     "query_type",
     "of_group",
@@ -289,7 +283,6 @@ _SHOWN_OF_GROUPS = [
 
 
 def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
-    """Draw a panel for each measure of a model's queries, with a column for each group."""
     every = frames["both_susceptibilities_of_queries"]
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
@@ -300,20 +293,21 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     measures = present(groups, "measure", [*LABELS])
     if len(measures) < 2:  # the figure's question is about both measures
         return None
-    scored = {measure: finite(rows, measure).rows for measure in measures}
-    n = " and ".join(f"{len(frame)} queries ({LABELS[measure]})" for measure, frame in scored.items())
+    rows_of_measure = {measure: finite(rows, measure).rows for measure in measures}
+    n = " and ".join(f"{len(frame)} queries ({LABELS[measure]})" for measure, frame in rows_of_measure.items())
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
         f"{words} {' '.join(_EXPLANATIONS[measure] for measure in measures)}{_single_groups(groups)} "
         f"{how_to_read('entities')}. The measures have different units, and Fisher susceptibilities of different "
-        f"models are not comparable. {model}; n = {n} in {relations}. {contexts_of(scored['susceptibility'])}"
+        f"models are not comparable. {model}; n = {n} in {relations}. "
+        f"{context_count(rows_of_measure['susceptibility'])}"
     )
-    shown = groups[_SHOWN_OF_GROUPS].rename(columns={"of_group": "group"})
+    shown = groups[_TABLE_COLUMNS].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
-    numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
+    numbers = rows[_CSV_COLUMNS].rename(columns={"of_group": grouped_by})
 
     def panel(axes: Axes, _: object, measure: str) -> None:
-        measure_rows, measure_groups = scored[measure], where(groups, measure=measure)
+        measure_rows, measure_groups = rows_of_measure[measure], where(groups, measure=measure)
         logarithmic = measure == "fisher" and bool((measure_rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
         columns_of_groups(axes, measure_rows, measure_groups, measure, "of_group", _column_label, HOLLOW)
@@ -323,12 +317,11 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
+    # The grid has one line of panels; `panel` ignores the name of the line, "-".
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 
 def _single_groups(groups: pd.DataFrame) -> str:
-    """Return the caption's sentences on query types that have a single group."""
     groups_of_type = {
         query_type: set(groups.loc[groups["query_type"] == query_type, "of_group"]) for query_type in QUERY_HUES
     }
@@ -367,7 +360,7 @@ BY_ENTITIES, BY_WORDING = (
 )
 
 
-_SHOWN = [
+_TABLE_COLUMNS_OF_BINS = [
     "query_type",
     "bin",
     "queries",
@@ -396,7 +389,7 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
         "column stand the share and the number of the bin's queries. A bin includes its lower edge, and 1 is in the "
         f"bin from 0.8 to 1. {count_over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: "
         "values of different models are not comparable. "
-        f"{model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, {contexts_of(rows)}"
+        f"{model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, {context_count(rows)}"
     )
 
     def paint() -> Canvas:
@@ -415,7 +408,7 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
             logarithmic_upward(first, *first.get_ylim())
         return canvas
 
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), bins[_SHOWN], paint)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), bins[_TABLE_COLUMNS_OF_BINS], paint)
 
 
 BINNED = Figure(

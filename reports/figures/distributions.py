@@ -19,7 +19,7 @@ from swaymeter.data.randomness import generator
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import grid
+from swaymeter.reports.figures.panels import ONE_ROW, grid
 from swaymeter.reports.frames import (
     Frames,
     are_own,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-FEWEST = 30
+FEWEST_FOR_VIOLIN = 30
 """Minimum number of values for a violin."""
 MAX_GROUPS = 12
 """Upper bound on groups of own questions side by side; the largest groups are drawn."""
@@ -101,7 +101,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
         rows = data[data["partition"] == name].sort_values("value", kind="stable")
         values = rows["value"].to_numpy(dtype=float)
         hue = PARTITION_HUES.get(str(name), MUTED)
-        if len(values) >= FEWEST and values[0] < values[-1]:  # equal values have no density
+        if len(values) >= FEWEST_FOR_VIOLIN and values[0] < values[-1]:  # equal values have no density
             for body in axes.violinplot([values], [position], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
         # Random numbers of a fixed seed shift the points sideways, so that a figure always looks the same.
@@ -121,10 +121,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
 
 def _fit_side_by_side(names: Sequence[str]) -> bool:
-    """Return True if names of groups fit side by side under a panel, at about 0.064 inches a character.
-
-    A figure has two panels in a line, each with about 0.46 of its width.
-    """
+    """Return True if names of groups fit under a panel of 0.46 of the figure's width, at 0.064 inches a character."""
     longest = max(len(plain(name, 18)) for name in names)
     return len(names) * (longest + 1) * 0.064 <= 0.46 * WIDTH
 
@@ -136,14 +133,14 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     if rows.empty:
         return None
     kind, groups = grouping(rows), rows["partition"].value_counts()
-    few = f" Only the {MAX_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MAX_GROUPS else ""
+    cut = f" Only the {MAX_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MAX_GROUPS else ""
     shown_rows = rows[rows["partition"].isin(groups.index[:MAX_GROUPS])].rename(columns={score.column: "value"})
-    has_violins = shown_rows.groupby(["condition", "partition"]).size().max() >= FEWEST
-    violin = f" A violin is the density of {FEWEST} or more points." if has_violins else ""
+    has_violins = shown_rows.groupby(["condition", "partition"]).size().max() >= FEWEST_FOR_VIOLIN
+    violin = f" A violin is the density of {FEWEST_FOR_VIOLIN} or more points." if has_violins else ""
     caption = (
         f"Each point is {score.item}.{violin} A diamond is the mean of a column with its {interval_over('subjects')}. "
         f"{score.explanation} {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, "
-        f"by {kind} below.{few}{scored.note('values')}"
+        f"by {kind} below.{cut}{scored.note('values')}"
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
@@ -151,7 +148,6 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Return the means by partition and context in their fixed orders, without pooled means, with contexts in words."""
     if "quantity" in frame:
         frame = where(frame, quantity=score.column).drop(columns="quantity")
         frame = frame[(frame["partition"] != "all") & (frame["condition"] != "all")]
@@ -162,15 +158,15 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
 
 
 def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
-    names, shown = partitions(rows), present(rows, "condition", CONDITIONS)
+    names, contexts = partitions(rows), present(rows, "condition", CONDITIONS)
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
-    columns = min(PANELS_PER_LINE, len(shown))
-    lines = math.ceil(len(shown) / columns)
+    columns = min(PANELS_PER_LINE, len(contexts))
+    lines = math.ceil(len(contexts) / columns)
     canvas, panel_lines = blank(lines, columns, (3.1 if _fit_side_by_side(names) else 3.6) * lines, share_y=True)
     panels = [axes for line in panel_lines for axes in line]
-    for axes in panels[len(shown) :]:  # the last line may be incomplete
+    for axes in panels[len(contexts) :]:  # the last line may be incomplete
         axes.remove()
-    for axes, condition in zip(panels, shown, strict=False):
+    for axes, condition in zip(panels, contexts, strict=False):
         words = CONDITION_NAMES.get(condition, condition)
         values_of_partitions(axes, where(data, condition=condition), where(means, condition=words))
         axes.set_title(words)
@@ -182,7 +178,7 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
     return canvas
 
 
-_SCORES = (
+_VIOLIN_SCORES = (
     Score(
         "coherent_persuasion",
         "a question with a context",
@@ -214,19 +210,19 @@ PERSUASION, ENTROPY = (
         measures=("answers", score.column),
         items=tuple(f"marjanovic-fig-{number}" for number in score.figures),
     )
-    for score in _SCORES
+    for score in _VIOLIN_SCORES
 )
 
 
 WITH_OR_WITHOUT = ("without", "with")
-"""Ends of the column names semantic_entropy_without and semantic_entropy_with: without and with a context."""
+"""Ends of the names of the columns of semantic entropy, without and with a context."""
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
 """Shape and hue of marked instances, by the column that marks them."""
 _MARKED_WORDS = (
     "the temporal instances whose fact has the most edits (plus) or whose subject has the most page views (star): 100 "
-    "of each, or a tenth if there are fewer than 1,000; an instance is a question with one context, so a question may "
-    "count twice"
+    "of each, or a tenth of the temporal instances if there are fewer than 1,000; an instance is a question with one "
+    "context, so a question may count twice"
 )
 
 
@@ -250,9 +246,9 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
         return None
     caption = (
         "Each dot is a question with a context. The higher a dot, the more meanings the sampled answers spread over. "
-        f"The columns are all, persuaded and stubborn instances; a violin is the density of {FEWEST} or more dots, and "
-        f"a diamond is the mean with its {interval_over('subjects')}. At the left of a column are {_MARKED_WORDS}. "
-        f"{outcome_counts(counts)} "
+        "The columns are all, persuaded and stubborn instances; a violin is the density of "
+        f"{FEWEST_FOR_VIOLIN} or more dots, and a diamond is the mean with its {interval_over('subjects')}. "
+        f"At the left of a column are {_MARKED_WORDS}. {outcome_counts(counts)} "
         f"{model}; n = {len(rows)} instances.{scored.note('instances')}"
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
@@ -265,13 +261,12 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-    paint = partial(grid, "-", WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
+    paint = partial(grid, ONE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
 
 def outcome_counts(counts: pd.DataFrame) -> str:
-    """Return sentences that count persuaded and stubborn marked instances, by whose_answer and by ROUGE-L."""
+    """Return sentences that count persuaded and stubborn marked instances, by verdict and by ROUGE-L."""
     return " ".join(
         f"Of the {row['instances']} {row['instances_of']}, {row['persuaded']} are persuaded and {row['stubborn']} "
         f"stubborn; by the rule of the paper, ROUGE-L over 0.3, {row['persuaded_as_published']} and "
@@ -293,7 +288,8 @@ TOP_EDITED = Figure(
 )
 
 
-SCORES = (*(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR_WITHOUT), "coherent_persuasion")
+SCORE_COLUMNS = (*(f"semantic_entropy_{with_or_without}" for with_or_without in WITH_OR_WITHOUT), "coherent_persuasion")
+"""Columns of the axes of the scatter plots."""
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
 """Shape and hue of an instance, by the class of its semantic entropy with the context."""
 _EXPLANATION = (
@@ -307,7 +303,7 @@ MarkedInstances = Mapping[str, tuple[pd.DataFrame, str, str]]
 
 def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
     every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
-    scored = finite(every, *SCORES)
+    scored = finite(every, *SCORE_COLUMNS)
     rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
     if not rows[list(MARKS)].any(axis=None):
         return None
@@ -322,7 +318,7 @@ def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
 
 def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     every, classes = frames["classed_instances"], frames["entropy_classes"]
-    scored = finite(every, *SCORES)
+    scored = finite(every, *SCORE_COLUMNS)
     rows = scored.rows
     if rows.empty:
         return None
@@ -330,7 +326,8 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     between = " A grey dot lies between two classes." if len(rows) > len(_marked_rows(classed)) else ""
     caption = (
         f"{_EXPLANATION} Shape and hue are the class of semantic entropy with the context, {class_bounds(classes)}."
-        f"{between} The words of each class stand in a table. {_sample_size(model, rows)}{scored.note('instances')}"
+        f"{between} A table has the characteristic words of each class. {_sample_size(model, rows)}"
+        f"{scored.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, classed))
@@ -390,8 +387,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-    return grid("-", WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
+    return grid(ONE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
 SCATTER_OF_TOP_EDITED = Figure(
@@ -406,7 +402,7 @@ SCATTER_OF_TOP_EDITED = Figure(
 )
 ENTROPY_CLASSES = Figure(
     "entropy-classes",
-    "Does a context move the answers most if they stay spread with it?",
+    "Does a context move the answers most if they still have many meanings with it?",
     "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
     ("classed_instances", "entropy_classes"),
     _draw_classes,

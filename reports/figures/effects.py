@@ -88,7 +88,6 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
 
 
 def _significant_by_type(rows: pd.DataFrame) -> str:
-    """Return the number of significant tests of each query type, such as "open 3 of 8 significant"."""
     by_type = {
         query_type: rows.loc[rows["query_type"] == query_type, "p_adjusted"] <= ALPHA
         for query_type in query_types(rows)
@@ -99,7 +98,6 @@ def _significant_by_type(rows: pd.DataFrame) -> str:
 
 
 def _untestable_count(rows: pd.DataFrame) -> str:
-    """Return the number of untestable relations with the reasons; "none" if all are testable."""
     reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
 
@@ -170,14 +168,13 @@ _SUMMARY_COLUMNS = [
     "effect_low",
     "effect_high",
 ]
-"""Columns of a summary of tests that the table of the figure of all models shows."""
 
 
 def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
     """Return the position of each model on the axis, and True if positions are logarithms of the models' sizes.
 
-    Positions are logarithms if all sizes are known and far enough apart. Otherwise models stand at 0, 1, 2 and so on:
-    by size, then by name and dtype, and models of unknown size last.
+    Positions are logarithms if all sizes are known and far enough apart. Otherwise models stand at 0, 1, 2 and so on,
+    sorted by size, name and dtype; models of unknown size come last.
     """
     ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
     logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
@@ -221,10 +218,13 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         return None
     drawn_models = models(rows)
     parameters = sizes(frames[RUNS])
-    at, is_by_size = positions(drawn_models, parameters)
-    rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
-    rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
-    names = "; ".join(f"{number} {entry}" for number, entry in enumerate(sorted(drawn_models, key=at.__getitem__), 1))
+    model_positions, is_by_size = positions(drawn_models, parameters)
+    rows = rows.assign(
+        at=[model_positions[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)]
+    )
+    rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(model_positions.values()))
+    ordered = sorted(drawn_models, key=model_positions.__getitem__)
+    names = "; ".join(f"{number} {entry}" for number, entry in enumerate(ordered, 1))
     order = "in the order of their size, if known,"
     if is_by_size:
         order = "by their size in parameters on a logarithmic scale,"
@@ -234,8 +234,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "relations. The lower panels have the relations' mean signed effect size (Cohen's d, above zero if the first "
         "group is larger), with 1.96 standard "
         f"errors on either side; fewer than {FEWEST_FOR_INTERVAL} relations have no interval. Filled marks are the "
-        "paper's tests, whose rows are queries, or answers for followed contexts; hollow marks are tests with entities "
-        "as rows. n = "
+        "paper's tests: a row is a query, or in tests of followed contexts an answer. Hollow marks are tests with "
+        "entities as rows. n = "
         f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
     alias_of_model = aliases((model.name for model in drawn_models), frames[RUNS])
@@ -251,14 +251,16 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         caption,
         numbers,
         numbers[["model", "dtype", *_SUMMARY_COLUMNS]],
-        partial(_paint_models, rows, at, parameters if is_by_size else {}),
+        partial(_paint_models, rows, model_positions, parameters if is_by_size else {}),
     )
 
 
-def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Mapping[Model, int]) -> Canvas:
+def _paint_models(
+    rows: pd.DataFrame, model_positions: Mapping[Model, float], parameters: Mapping[Model, int]
+) -> Canvas:
     comparisons = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
     canvas, grid = blank(len(_QUANTITIES), len(comparisons), 4.4, share_x=True, share_y="row")
-    step = min(np.diff(sorted(at.values())), default=1.0)
+    step = min(np.diff(sorted(model_positions.values())), default=1.0)
     for panels, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
         panels[0].set_ylabel(label)
         for axes, comparison in zip(panels, comparisons, strict=True):
@@ -280,7 +282,7 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
         axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
-    canvas.supxlabel(_name_models(grid[-1], at, parameters, step), fontsize=8.5)
+    canvas.supxlabel(_name_models(grid[-1], model_positions, parameters, step), fontsize=8.5)
     types = query_types(rows)
     marks: list[Line2D] = [
         mark(_SHAPES[query_type], f"{query_type} queries", QUERY_HUES[query_type]) for query_type in types
@@ -291,22 +293,19 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
 
 
 def _name_models(
-    panels: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float
+    panels: Sequence[Axes], model_positions: Mapping[Model, float], parameters: Mapping[Model, int], step: float
 ) -> str:
     """Label the ticks of the models below a row of panels, and return the label of their axis.
 
-    Args:
-        panels: The panels of the row.
-        at: Position of each model.
-        parameters: Number of parameters of each model if positions are sizes, else empty.
-        step: Smallest distance between two models.
+    `parameters` is empty if positions are not sizes. `step` is the smallest distance between two models.
     """
     from matplotlib.ticker import NullLocator
 
-    has_dtypes = len({model.name for model in at}) < len(at)  # a model is drawn with several dtypes
-    names = {position: str(model) if has_dtypes else model.name for model, position in at.items()}
+    has_dtypes = len({model.name for model in model_positions}) < len(model_positions)
+    names = {position: str(model) if has_dtypes else model.name for model, position in model_positions.items()}
     if parameters:
-        axis_label, labels = "parameters", {position: _size(parameters[model]) for model, position in at.items()}
+        axis_label = "parameters"
+        labels = {position: _size(parameters[model]) for model, position in model_positions.items()}
     elif max(map(len, names.values())) <= _MAX_NAME:
         axis_label, labels = "model", {position: plain(name) for position, name in names.items()}
     else:
@@ -322,7 +321,6 @@ def _name_models(
 
 
 def _size(size: int) -> str:
-    """Return a number of parameters, such as 1.4B or 135M."""
     return f"{size / 1e9:.3g}B" if size >= 1e9 else f"{size / 1e6:.3g}M"
 
 

@@ -16,7 +16,7 @@ from swaymeter.data.records import CONDITIONS
 from swaymeter.data.records.statistics import EDITS
 from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import grid
+from swaymeter.reports.figures.panels import ONE_ROW, grid
 from swaymeter.reports.frames import (
     Frames,
     are_own,
@@ -60,16 +60,16 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     """Draw a marker per instance: x is semantic entropy, y coherent persuasion, both in nats."""
     dense = len(data) > FEW_DOTS
     hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
-    for kind in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
-        rows = where(data, outcome=kind)
+    for name in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
+        rows = where(data, outcome=name)
         axes.plot(
             rows["entropy"],
             rows["coherent_persuasion"],
-            ANSWER_MARKERS[kind],
+            ANSWER_MARKERS[name],
             color=hue,
             linestyle="none",
             alpha=0.4 if dense else 0.85,
-            markersize=2.4 if kind == "other" else 4.4,
+            markersize=2.4 if name == "other" else 4.4,
             markeredgewidth=0.7,
             rasterized=dense,
         )
@@ -102,7 +102,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         rows = rows.assign(partition=f"{group_count} groups")
     correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{with_or_without}")
     counts = rows["outcome"].value_counts()
-    negative = (
+    negative_note = (
         " The probability of an answer is added once for each time it was drawn, so the sum of a cluster can exceed 1, "
         "and an entropy can be negative."
     ) * bool(rows["entropy"].min() < 0)
@@ -110,7 +110,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
     own = are_own(rows)
     outcome_names = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
     context_answer = "the passage's" if own else "the context's"
-    crosses = f" Cross: the outcome was not measured ({unmeasured})." if unmeasured else ""
+    cross_note = f" Cross: the outcome was not measured ({unmeasured})." if unmeasured else ""
     caption = (
         "Each marker is a question with a context. The further right a marker, the more meanings the model's sampled "
         f"answers {with_or_without} that context spread over. The higher a marker, the further the context moved the "
@@ -121,7 +121,7 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
         f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
         f"{_pooled_correlation(correlations)}"
-        f"{_LENGTH_NOTE}{negative}{crosses}{result.note('instances')}"
+        f"{_LENGTH_NOTE}{negative_note}{cross_note}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{with_or_without}"})
@@ -159,7 +159,6 @@ def _draw_entropy(with_or_without: str, model: Model, frames: Frames) -> Drawing
 
 
 def _pooled_correlation(correlations: pd.DataFrame) -> str:
-    """Return the caption's sentence on r over all instances, with an interval over instances and one over subjects."""
     words = correlation_in_words(correlations, partition="all", condition="all")
     if not words:
         return ""
@@ -174,7 +173,6 @@ def _pooled_correlation(correlations: pd.DataFrame) -> str:
 
 
 def _sorted_means(means: pd.DataFrame, entropy_column: str) -> pd.DataFrame:
-    """Return the means by context, partition and outcome in their fixed orders, with contexts in words."""
     rows = where(means, entropy=entropy_column)
     rows = in_order(
         rows, condition=present(rows, "condition", CONDITIONS), partition=partitions(rows), outcome=ANSWER_MARKERS
@@ -210,7 +208,7 @@ WITHOUT, WITH = (
 CHANGE = "semantic_entropy_change"
 """Quantity: semantic entropy with the context minus semantic entropy without it."""
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
-"""Rows of a block from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
+"""Rows of a partition's block from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
 _MAX_BLOCKS = 3
 """Upper bound on groups of own questions with a block each; more groups are drawn together."""
 
@@ -234,14 +232,14 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
     means = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
-        for line, kind in enumerate(OUTCOMES):
+        for line, name in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line  # an empty row stands between two blocks
-            row = means.get((partition, kind))
+            row = means.get((partition, name))
             _write_count(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
-                marker = ANSWER_MARKERS.get(kind.split()[0], "o")
-                face = "none" if "published" in kind else hue
+                marker = ANSWER_MARKERS.get(name.split()[0], "o")
+                face = "none" if "published" in name else hue
                 axes.plot([row["mean"]], [y], marker, color=hue, markersize=5, markerfacecolor=face)
     axes.axvline(0, color=INK, linewidth=0.9)
     axes.locator_params(axis="x", nbins=4)
@@ -286,8 +284,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-        canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
+        canvas = grid(ONE_ROW, contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
         canvas.axes[0].set_yticks(middles, [all_groups if name == "all" else plain(name, 18) for name in groups])
@@ -327,7 +324,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
     contexts = present(rows, "condition", CONDITIONS)
     correlations = where(frames["instance_correlations"], measure_a="edits", partition="temporal")
     words = [
-        f"{CONDITION_NAMES.get(kind, kind)}: {correlation_in_words(correlations, condition=kind)}" for kind in contexts
+        f"{CONDITION_NAMES.get(name, name)}: {correlation_in_words(correlations, condition=name)}" for name in contexts
     ]
     caption = (
         "Each diamond is the mean coherent persuasion of instances whose fact has this number of edits, with its "
@@ -345,8 +342,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-        canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
+        canvas = grid(ONE_ROW, contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)
         canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)

@@ -121,7 +121,7 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigur
 
 
 def as_in(items: Sequence[str]) -> str:
-    """Return the sentence of a caption that cites figures and tables of the papers; empty without items.
+    """Return the caption's sentence that cites figures and tables of the papers; empty without items.
 
     Raises:
         InputError: An item is not a key of papers.yaml.

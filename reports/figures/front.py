@@ -23,10 +23,10 @@ _HUE = "C0"
 
 
 def _draw(model: Model, frames: Frames) -> Drawing | None:
-    shown = variants.variants_of(frames)
-    if len(shown) < 2:
+    compared = variants.variants_of(frames)
+    if len(compared) < 2:
         return None
-    best = variants.front(shown)
+    best = variants.front(compared)
     rows = pd.DataFrame(
         {
             "number": number,
@@ -39,24 +39,23 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
             },
             "not_beaten": variant in best,
         }
-        for number, variant in enumerate(shown, 1)
+        for number, variant in enumerate(compared, 1)
     )
-    numbered = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
-    questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in shown)
+    numbered = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(compared, 1))
+    questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in compared)
     has_line = len(best) > 1 and variants.has_difference(frames)
-    line_positions = [shown.index(variant) for variant in best] if has_line else []
+    line_positions = [compared.index(variant) for variant in best] if has_line else []
     caption = (
         f"Each number is a variant: {numbered}. The x axis has the share of greedy answers that state the right "
         "answer, and no wrong one, if a right passage is given. The y axis has the share that do not state the wrong "
         "answer alone, if a wrong passage is given. Both have 95% intervals over questions. Filled marks are not "
         f"beaten: no other variant is at least as good in both and better in one{'; the line joins them' * has_line}. "
-        f"n = {plural(questions, 'question')}.{variants.uneven_note(shown)}"
+        f"n = {plural(questions, 'question')}.{variants.uneven_note(compared)}"
     )
     return Drawing(caption, rows, rows, partial(_paint, rows, line_positions))
 
 
 def _paint(rows: pd.DataFrame, line_positions: Sequence[int]) -> Canvas:
-    """Paint the variants, and a line through the variants at these positions of `rows`."""
     canvas, ((axes,),) = blank(1, 1, 4.6)
     x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
     line = rows.iloc[list(line_positions)]

@@ -1,7 +1,8 @@
 """Figures of entities with labels, as in section 6 and Figs 11 and 12 of Du et al. 2024.
 
-The first figure shows the susceptibility of entities by label and type. The second shows it by label and set of
-contexts. The third shows the persuasion of contexts by what they say of an entity and how strongly, from hate to love.
+In a user's file, a label names a group of entities, such as friends, or of contexts, such as negative. The first figure
+shows the susceptibility of entities by label and type, the second by label and set of contexts. The third shows the
+persuasion of contexts by what they say of an entity and how strongly, from hate to love.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
-"""Name of the cluster of columns over all types, and value of `within` in tests over all labels or types."""
+"""Name of the cluster over all types, and value of the column `within` in tests over all labels or types."""
 _GAP = 0.7  # between clusters of columns
 
 
@@ -111,7 +112,6 @@ def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _significant_by_query_type(tests: pd.DataFrame) -> str:
-    """Return the number of significant tests by query type, in words."""
     words = [
         f"{query_type} queries {_significant_count(where(tests, query_type=query_type))}"
         for query_type in query_types(tests)
@@ -120,10 +120,7 @@ def _significant_by_query_type(tests: pd.DataFrame) -> str:
 
 
 def _significant_count(tests: pd.DataFrame, noun: str = "") -> str:
-    """Return the number of significant tests in words, with the number of impossible tests and their reasons.
-
-    The noun, such as "difference", follows the number of tests.
-    """
+    """Return the numbers of significant and untestable tests in words; `noun` follows the number of tests."""
     testable = tests[tests["untestable"].isna()]
     number = plural(len(testable), noun) if noun else len(testable)
     significant = f"{(testable['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(testable) else ""
@@ -137,11 +134,11 @@ def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[st
     canvas, rows = blank(len(present_query_types), 1, 0.6 + 2.6 * len(present_query_types))
     for query_type, (axes,) in zip(present_query_types, rows, strict=True):
         rows_of_query_type = where(shown, query_type=query_type)
-        present = [name for name in clusters if name in set(rows_of_query_type["cluster"])]
-        susceptibility_by_label(axes, rows_of_query_type, where(dots, query_type=query_type), present)
+        present_clusters = [name for name in clusters if name in set(rows_of_query_type["cluster"])]
+        susceptibility_by_label(axes, rows_of_query_type, where(dots, query_type=query_type), present_clusters)
         axes.set_ylabel(f"susceptibility (nats)\n{query_type} queries")
-    shown_labels = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
-    legend_above(canvas, [*(shown_labels if len(labels) == 2 else []), mark("D", "mean")])
+    label_marks = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
+    legend_above(canvas, [*(label_marks if len(labels) == 2 else []), mark("D", "mean")])
     return canvas
 
 
@@ -274,10 +271,7 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tone_words(tests: pd.DataFrame) -> str:
-    """Return words on each set and query type: mean persuasion by label of contexts, and number of significant tests.
-
-    The words are empty without tests of contexts.
-    """
+    """Return mean persuasion by label of contexts for each set and query type, in words; empty without tests."""
     return "; ".join(f"{group} by {words}" for group, words in tested_means(tests, "context").items())
 
 

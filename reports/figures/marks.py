@@ -76,10 +76,7 @@ class _Rows:
         self.texts = [[str(value).lower() for value in row if isinstance(value, str)] for row in texts.to_numpy()]
 
     def at(self, x: float, y: float, words: str) -> int | None:
-        """Return the row of a mark with these coordinates and words; None without a unique row.
-
-        A row with both coordinates is preferred to a row with one of them.
-        """
+        """Return the row of a mark with these coordinates and words; None without a unique row."""
         with_x, with_y = self._rows_with(x), self._rows_with(y)
         rows = with_x & with_y or with_x | with_y
         matches = {row: sum(text in words for text in self.texts[row]) for row in rows}
@@ -99,7 +96,7 @@ class _Rows:
 
 
 def _visible_markers(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
-    """Yield the x, y and pixel (2,) of each visible marker of a panel; nothing if the panel has over FEW_DOTS."""
+    """Yield x, y and pixel (2,) of each visible marker; nothing if the panel has more than FEW_DOTS."""
     lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _has_markers(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return

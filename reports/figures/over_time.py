@@ -72,8 +72,8 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
         )
         for row in records(group_rows.dropna(subset=["low", "high"])):
             axes.plot([row["run"]] * 2, [factor * row["low"], factor * row["high"]], color=hue, lw=0.7, alpha=0.6)
-        moved = group_rows[group_rows["direction"].isin(["larger", "smaller"])]
-        axes.plot(moved["run"], factor * moved["mean"], "o", color=INK, markersize=9, fillstyle="none")
+        changed = group_rows[group_rows["direction"].isin(["larger", "smaller"])]
+        axes.plot(changed["run"], factor * changed["mean"], "o", color=INK, markersize=9, fillstyle="none")
     axes.set_title(plain(title, 48), fontsize=7)  # 48 characters fill the width of a panel
     axes.set(xlabel="run", ylabel=unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -23,6 +23,8 @@ T = TypeVar("T")
 S = TypeVar("S")
 FEW_RELATIONS = 40
 """Number of relations above which the rows of a panel are lower, and its marks are smaller or left out."""
+ONE_ROW = "-"
+"""The `row_items` of a grid with a single row of panels, whose `panel` ignores the item."""
 
 
 def query_types(rows: pd.DataFrame) -> list[str]:
@@ -79,8 +81,7 @@ def type_panels(
         axes.set(title=f"{query_type} queries", xlabel=x)
         panels[query_type] = axes
 
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-    return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
+    return grid(ONE_ROW, query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
 def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
@@ -102,8 +103,6 @@ def by_relation(
 ) -> Canvas:
     """Return a figure with a panel per query type and in it a row per relation, the first at the top.
 
-    Only the first panel names the relations, because labelled ticks take longest to draw.
-
     Args:
         draw: Function that draws a panel from its axes, the rows of its query type in each frame, and the relations.
         frames: Frames with the column `query_type`.
@@ -117,7 +116,7 @@ def by_relation(
     height = many_height if len(relations) > FEW_RELATIONS else few_height
     canvas, panels = type_panels(frames[0], 1.5 + height * len(relations), share_y=False, x=x)
     for number, (query_type, axes) in enumerate(panels.items()):
-        names = () if number else relations
+        names = () if number else relations  # only in the first panel, because labelled ticks take longest to draw
         axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
@@ -151,10 +150,10 @@ def relation_lines(
         alpha: Opacity of the lines.
     """
     # One line for all relations: the column "gap" is new and has only NaN, which ends the line of a relation.
-    heights = relation_means.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
-    across = np.tile([*range(len(labels)), np.nan], len(heights))
-    line = "-o" if len(heights) <= FEW_RELATIONS else "-"
-    axes.plot(across, heights.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
+    y = relation_means.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
+    x = np.tile([*range(len(labels)), np.nan], len(y))
+    line = "-o" if len(y) <= FEW_RELATIONS else "-"
+    axes.plot(x, y.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
     positions = {name: at for at, name in enumerate(labels)}
     for row in means:
         at = positions[row[column]]
@@ -167,7 +166,7 @@ def relation_lines(
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
 _EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last edge is above 1, because 1 is in the bin "0.8 to 1"
-FEWEST = 30
+FEWEST_FOR_BOX = 30
 """Minimum number of values for a box."""
 _BOX = {
     "whislo": "percentile_5",
@@ -183,7 +182,7 @@ def how_to_read(over: str) -> str:
     """Explain a column of values for a caption; `over` names the items of the mean's interval, such as "entities"."""
     return (
         "A box is the middle half of the values, the line in it is their median, and its whiskers reach from the 5th "
-        f"to the 95th percentile (fewer than {FEWEST} values: a dot each); a diamond is the mean with its "
+        f"to the 95th percentile (fewer than {FEWEST_FOR_BOX} values: a dot each); a diamond is the mean with its "
         f"{interval_over(over)}"
     )
 
@@ -197,12 +196,12 @@ def column_of_values(
         axes: The panel.
         at: Position on the x axis.
         values: The values.
-        row: Quantiles, mean, low and high of the values, with the columns of `Summary`.
+        row: Quantiles, mean, low and high of the values; the keys are columns of `Summary` in `data/records`.
         hue: Colour in hexadecimal digits, such as "#1f77b4".
         filled: True if boxes and dots are filled.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
-    if len(ordered) >= FEWEST:
+    if len(ordered) >= FEWEST_FOR_BOX:
         box = {part: row[column] for part, column in _BOX.items()}
         axes.bxp(
             [box],
@@ -217,8 +216,8 @@ def column_of_values(
             capprops={"color": hue},
         )
     else:
-        across = np.full(len(ordered), at - 0.08)
-        axes.plot(across, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
+        x = np.full(len(ordered), at - 0.08)
+        axes.plot(x, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
     if pd.notna(row["low"]):
         axes.plot([at + 0.3] * 2, [row["low"], row["high"]], color=hue, linewidth=2, solid_capstyle="butt")
     axes.plot([at + 0.3], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.8)
@@ -258,10 +257,10 @@ def columns_of_bins(
     Args:
         axes: The panel.
         values: Values (n,) of one query type.
-        positions: Numbers (n,) that put the values into bins, such as the memorization ratio of each value's query.
+        positions: Number (n,) that puts each value into a bin, such as the memorization ratio of its query.
         bins: A row per bin: query_type, queries, share_queries, mean, low, high and the quantiles.
         name: Column of `bins` with the name of the bin, such as "0 to 0.2".
-        count: Number of drawn bins, the first ones of BINS.
+        count: Number of drawn bins, from the first of BINS.
     """
     hue, by_name = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
     bin_numbers, labels = np.digitize(positions, _EDGES), []

@@ -138,12 +138,12 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         f"for these answers.{note}"
     )
     tests = where(frames["statistics_summary"], comparison="followed")
-    published_tests = {str(row["query_type"]): _significant_relations(row) for row in records(as_published(tests))}
+    results = {str(row["query_type"]): _significant_relations(row) for row in records(as_published(tests))}
     if len(tests):
         caption += _test_sentences(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
-    in_papers = {
-        query_type: value[0] for query_type in published_tests if (value := significant(alias, "followed", query_type))
+    printed_results = {
+        query_type: value[0] for query_type in results if (value := significant(alias, "followed", query_type))
     }
     every = where(shown, contexts=EVERY)
 
@@ -151,9 +151,10 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
         for query_type, axes in panels.items():
             persuasion_by_followed(axes, where(data, query_type=query_type), where(every, query_type=query_type))
-            our_result = f"published test: {published_tests[query_type]}" if query_type in published_tests else ""
-            in_paper = [f"in the paper: {in_papers[query_type]}"] if query_type in in_papers else []
-            headed(axes, f"{query_type} queries", our_result, *in_paper)
+            lines = [f"published test: {results[query_type]}" if query_type in results else ""]
+            if query_type in printed_results:
+                lines.append(f"in the paper: {printed_results[query_type]}")
+            headed(axes, f"{query_type} queries", *lines)
         canvas.axes[0].set_ylim(bottom=0)
         legend_above(canvas, _relation_marks())
         return canvas
@@ -162,7 +163,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _significant_relations(row: Mapping[str, Any]) -> str:
-    """Return, in words, the number of relations in which followed contexts persuade significantly more than others."""
+    """Return, in words, the number of relations in which contexts persuade more if the greedy answer is theirs."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
     share = percent(row["share_significant"])
@@ -170,7 +171,6 @@ def _significant_relations(row: Mapping[str, Any]) -> str:
 
 
 def _test_sentences(tests: pd.DataFrame) -> str:
-    """Return the caption's sentences on the tests by entity; empty without such tests."""
     words = "; ".join(f"{row['query_type']}, {_significant_relations(row)}" for row in records(by_entity(tests)))
     untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
     if not words:
@@ -257,15 +257,15 @@ def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame,
     A mark is the mean of a template (kappa); a stroke across the row is the mean of all contexts of the form (gamma).
     """
     hue = QUERY_HUES[str(forms["query_type"].iloc[0])]
-    y = _heights(forms, relations)
+    y = _y_positions(forms, relations)
     axes.plot(*strokes(forms["mean"], forms["mean"], y - 0.15, y + 0.15), color=INK, linewidth=1.8)
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
-        axes.plot(rows["mean"], _heights(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
+        axes.plot(rows["mean"], _y_positions(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
 
 
-def _heights(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
-    """Return the y of each row: the relation's row, with form 1 above its middle and form 2 below."""
+def _y_positions(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
+    """Return the y of each row of numbers: above the middle of its relation for form 1, below it for form 2."""
     side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2; the y axis points down
     return rows["relation"].map(relations.index).astype(float) + _FORM_OFFSET * side
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from matplotlib.lines import Line2D
 
-FEWEST = 20
+FEWEST_FOR_LINE = 20
 """Minimum number of real entities for the line of percentiles."""
 _ZERO_POSITION, _JITTER = 0.33, 0.12  # x of the count 0, left of 1 on the logarithmic axis, and its jitter
-_POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
+_POINT_COLUMNS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     x = np.where(data[count] > 0, data[count], at_zero)
     filled: dict[str, Any] = {"markeredgewidth": 0}
     hollow: dict[str, Any] = {"markeredgewidth": 0.7, "markerfacecolor": "none"}
-    for rows, shape in ((~data["invented"], filled), (data["invented"], hollow)):
-        dots(axes, x[rows], data["susceptibility"][rows], **shape, **style)
+    for rows, face in ((~data["invented"], filled), (data["invented"], hollow)):
+        dots(axes, x[rows], data["susceptibility"][rows], **face, **style)
     if len(envelope):
         axes.plot(envelope["at"], envelope["value"], color=INK)
     decades = 10 ** np.arange(int(np.log10(largest)) + 2)
@@ -96,13 +96,13 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
         f" At each count, the line is the {percentile}th percentile of the real entities with half to double this "
-        f"count, if there are at least {FEWEST}."
+        f"count, if there are at least {FEWEST_FOR_LINE}."
     )
     caption = (
         f"Each dot is an entity of a relation. The further right a dot, the more {popularity.things} "
         f"{popularity.source} of the entity. The higher a dot, the further the entity's queries are swayed (mean over "
-        "forms). Filled dots are real entities, hollow ones "
-        f"invented; entities with a count of 0 stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over "
+        "forms). Filled dots are real entities, hollow ones invented; entities with a count of 0 stand at 0."
+        f"{line if len(real) >= FEWEST_FOR_LINE else ''} Spearman's rho is over "
         "only the real entities, with its 95% interval in brackets, as if the entities were independent. "
         f"{model}; n = "
         f"{_entity_count(real)} real and {_entity_count(entities[entities['invented']])} invented entities of "
@@ -116,7 +116,7 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
         headed(axes, f"{query_type} queries", spearman(correlations, count, query_type))
         axes.set_xlabel(popularity.columns[count])
 
-    points, shown = queries[[*_POINTS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
+    points, shown = queries[[*_POINT_COLUMNS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
     marks = mark("o", "real entities"), mark("o", "invented entities", filled=False)
     return Drawing(caption, points, shown, partial(_paint, entities, panel, marks, "susceptibility (nats)", 0))
 
@@ -124,7 +124,6 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
 def _paint(
     rows: pd.DataFrame, panel: Callable[[Axes, str, str], None], marks: Sequence[Line2D], y: str, bottom: float | None
 ) -> Canvas:
-    """Paint a row of panels for each count that the rows have, such as degree and relation_degree."""
     counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
     height = 3.2 * len(counts)
     return grid(counts, query_types(rows), height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
@@ -155,7 +154,6 @@ def missing(correlations: pd.DataFrame, level: str = "entity") -> str:
 
 
 def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
-    """Return Spearman's rho with each count: first over all real entities, then by relation."""
     columns = [
         "relation",
         "query_type",
@@ -175,7 +173,7 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
 
 
 def corpus_note(frames: Frames) -> str:
-    """Return the caption's sentences on the corpus, on counts in tokens or estimates, and on excluded entities."""
+    """Return the caption's sentences on the corpus, on counts in tokens, on estimates, and on excluded entities."""
     shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     excluded_words = (
@@ -189,12 +187,12 @@ def corpus_note(frames: Frames) -> str:
             f" Counted in {whole['corpus']}: {whole['shard']}, {int(n):,} {unit}." for n, unit in sizes
         )
     kinds = "; ".join(
-        f"{row['what']} {'an estimate' if row['counted'] == 'approximate' else 'in tokens'} for {row['pairs']:,} of "
-        f"{row['of_pairs']:,}"
+        f"{row['what']} is {'estimated' if row['counted'] == 'approximate' else 'counted in tokens'} for "
+        f"{row['pairs']:,} of {row['of_pairs']:,}"
         for row in records(counts)
         if row["counted"] != "words"
     )
-    kind_words = f" Pairs of entity and answer that are not counted in words: {kinds}." if kinds else ""
+    kind_words = f" Not all pairs of entity and answer are counted in words: {kinds}." if kinds else ""
     return f"{corpus_words}{kind_words}{excluded_words}"
 
 

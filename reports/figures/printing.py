@@ -44,7 +44,7 @@ _CHARACTER = 0.56 * POINTS / 72  # mean width of a character in inches
 _METADATA = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 
 Row = list[list[Axes]]
-"""A row of panels in a figure: the axes of each panel. A panel has several axes if they overlay each other."""
+"""The panels of a row, each with its axes; a panel has several axes if they overlay each other."""
 
 
 def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes]:
@@ -70,12 +70,11 @@ def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes
 
 
 def _narrow(canvas: Canvas) -> None:
-    """Rearrange the panels of a figure for the width of a column."""
     rows = _rows(canvas)
-    panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
+    panel_count, widest = sum(map(len, rows)), max(map(len, rows), default=1)
     # A panel without y ticks has the y tick labels of the first panel in its row.
     share_y_labels = any(not len(axes.get_yticks()) for row in rows for panel in row[1:] for axes in panel)
-    panels_per_line = 1 if panels <= _FEW_PANELS else min(2, widest)
+    panels_per_line = 1 if panel_count <= _FEW_PANELS else min(2, widest)
     if share_y_labels:
         panels_per_line = widest
     if panels_per_line < widest:
@@ -105,7 +104,6 @@ def _narrow(canvas: Canvas) -> None:
 
 
 def _rows(canvas: Canvas) -> list[Row]:
-    """Return the panels of the figure's grid, row by row."""
     panels: dict[tuple[int, int], list[Axes]] = {}
     for axes in canvas.axes:
         if spec := axes.get_subplotspec():
@@ -154,7 +152,6 @@ def _folded(text: str, width: float) -> str:
 
 
 def _fit_legends(canvas: Canvas) -> None:
-    """Give each legend of the figure as many columns as fit into its width."""
     for legend in list(canvas.legends):
         handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()

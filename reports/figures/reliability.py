@@ -12,7 +12,15 @@ import pandas as pd
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import Row, columns_of_groups, grid, how_to_read, query_types, type_panels
+from swaymeter.reports.figures.panels import (
+    ONE_ROW,
+    Row,
+    columns_of_groups,
+    grid,
+    how_to_read,
+    query_types,
+    type_panels,
+)
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, models
 from swaymeter.reports.style import INK, QUERY_HUES, mark, plain
@@ -21,19 +29,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
+_FINITE_COLUMNS = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 """Columns that are finite in a drawn row: susceptibility in both precisions, and differences of persuasion."""
-
 _DIFFERENCES = tuple(
     f"{summary}_difference_of_{score}" for score in ("susceptibility", "persuasion") for summary in ("mean", "largest")
 )
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw a dot per query, in nats.
-
-    x is its susceptibility in the reference precision, y its susceptibility in the other precision minus x.
-    """
+    """Draw a dot per query in nats: x is susceptibility in the reference precision, y the other precision minus x."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     difference = data["susceptibility"] - in_reference
@@ -70,7 +74,7 @@ def by_query_type(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     every = frames["precision_of_queries"]
-    result = finite(every, *SCORES)
+    result = finite(every, *_FINITE_COLUMNS)
     rows = result.rows
     if rows.empty:
         return None
@@ -144,8 +148,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{query_type} queries", hue) for query_type, hue in QUERY_HUES.items()]
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-    paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
+    paint = partial(grid, ONE_ROW, present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)
 

@@ -188,10 +188,7 @@ def _lay_out(canvas: Canvas) -> None:
 
 
 def _write_title_and_caption(canvas: Canvas, question: str, caption: str) -> Bbox:
-    """Write the title above and the caption below the figure, and return the box of everything in inches.
-
-    Title and caption are written last, so that `_without_title_and_caption` can cut them off the end of the SVG.
-    """
+    """Write the title above and the caption below the figure, and return the box of everything in inches."""
     from matplotlib.transforms import Bbox
 
     gap = 0.12 / canvas.get_figheight()
@@ -203,13 +200,13 @@ def _write_title_and_caption(canvas: Canvas, question: str, caption: str) -> Bbo
     )
     for text in texts:
         text.set_in_layout(False)
-        text.set_zorder(100)  # after everything else in the SVG
+        text.set_zorder(100)  # last in the SVG, where `_without_title_and_caption` can cut them off
     extents = [text.get_window_extent().transformed(canvas.dpi_scale_trans.inverted()) for text in texts]
     return Bbox.union([canvas.bbox_inches, *extents]).padded(0.12)
 
 
 def _without_title_and_caption(svg: str, canvas: Canvas, box: Bbox) -> str:
-    """Cut title and caption off an SVG of this box (inches), and crop it to the figure."""
+    """Cut title and caption off an SVG of this box in inches, and crop it to the figure."""
     width, height = (_POINTS_PER_INCH * size for size in canvas.get_size_inches())
     x, y = -_POINTS_PER_INCH * box.x0, _POINTS_PER_INCH * (box.y1 - canvas.get_figheight())
     start = svg.index('<g id="words-title">')
@@ -227,7 +224,7 @@ def _saved(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
 
 
 def _themed(svg: str) -> str:
-    """Shorten an SVG, and replace the colours of ink, grid and paper by variables of the reader's theme."""
+    """Shorten an SVG, and replace its colours by variables of the reader's theme."""
     for pattern, replacement in _SHORTER:
         svg = re.sub(pattern, replacement, svg, flags=re.DOTALL)
     for pattern_of_numbers, digits in ((_PATHS, 2), (_POSITIONS, 1)):

@@ -12,7 +12,8 @@ from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     BINS,
-    FEWEST,
+    FEWEST_FOR_BOX,
+    ONE_ROW,
     by_relation,
     column_of_values,
     columns_of_bins,
@@ -51,8 +52,11 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     means = in_order(means, relation=relations, query_type=QUERY_HUES, invented=(False, True))
     coverage = records(frames["coverage_of_susceptibility"])[0]
     groups = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
-    contexts, largest = span(coverage["fewest_contexts"], coverage["most_contexts"]), int(coverage["most_contexts"])
-    unequal = "" if contexts == str(largest) else " Values from different numbers of contexts are not to be compared."
+    max_contexts = int(coverage["most_contexts"])
+    contexts = span(coverage["fewest_contexts"], max_contexts)
+    unequal = ""
+    if contexts != str(max_contexts):
+        unequal = " Values from different numbers of contexts are not to be compared."
     sizes = span(means["entities"].min(), means["entities"].max())
     interval = f"with its {interval_over('entities')}"
     if means["low"].isna().all():
@@ -62,8 +66,8 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
         f"and hollow for invented ones, {interval}. Relations further right are more easily swayed. "
         f"{model}; n = {coverage['queries']} queries, {plural(int(coverage['entities']), 'entity')}, "
         f"{plural(int(coverage['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
-        f"ln {largest} = {np.log(largest):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"
-        f"{' of both groups' if len(groups) > 1 else ''}, largest first."
+        f"ln {max_contexts} = {np.log(max_contexts):.2f} nats.{unequal} Sorted by the "
+        f"{query_types(means)[0]} queries' mean{' of both groups' if len(groups) > 1 else ''}, largest first."
     )
     marks = [mark("o", f"{_GROUPS[invented]} entities", filled=not invented) for invented in groups]
     paint = partial(
@@ -89,14 +93,14 @@ MAX_FORMS = 6
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draw a dot for a query's susceptibility in nats, hollow for an invented entity; FEWEST or more dots get a box."""
+    """Draw a dot for a query's susceptibility in nats, hollow for invented entities; FEWEST_FOR_BOX dots get a box."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for position, row in enumerate(records(groups)):
         values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
         filled = not row["invented"]
         column_of_values(axes, position, values, row, hue, filled=filled)
-        if len(values) >= FEWEST:  # `column_of_values` draws fewer values as dots
+        if len(values) >= FEWEST_FOR_BOX:  # `column_of_values` draws fewer values as dots
             x = position - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
             axes.plot(x, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
@@ -130,8 +134,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    # All panels stand in one line. The item of this line, "-", is a placeholder that `panel` ignores.
-    paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
+    paint = partial(grid, ONE_ROW, records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
 
@@ -189,7 +192,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         if len(type_rows):
             ratio = RATIOS[contexts]
             rows = where(result.rows, query_type=query_type).dropna(subset=[ratio])
-            columns_of_bins(axes, rows["susceptibility"], rows[ratio], type_rows, "memorization_ratio", 5)
+            columns_of_bins(axes, rows["susceptibility"], rows[ratio], type_rows, "memorization_ratio", count=5)
 
     ratios, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)
     height, label = 0.5 + 2.9 * len(ratios), "susceptibility (nats)"

@@ -1,6 +1,6 @@
-"""The page: one HTML file that needs nothing from outside.
+"""The page: one HTML file that loads no other file.
 
-Its texts come from models and from the web, so all texts are escaped.
+All texts are escaped, because texts come from models and from the web.
 """
 
 import math
@@ -47,7 +47,7 @@ __all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
 MAX_ROWS = 40
 """Upper bound on rows of a table; the CSV has all rows."""
 MAX_LINES = 3
-"""Upper bound on findings that the page opens with; a finding has one line."""
+"""Upper bound on findings at the top of the page; a finding has one line."""
 OPEN_CAVEATS = 2
 """Number of caveats that are not folded."""
 MAX_PASSAGE = 700
@@ -56,19 +56,14 @@ MAX_PASSAGE = 700
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a figure answers, such as "Which kind of context persuades most?", and the figure of each model.
-
-    Attributes:
-        text: The question.
-        pictures: The figure of each model, and its pictures.
-        shared: The sentences that all captions share.
-        captions: The sentences of each caption that are not in `shared`.
-    """
+    """A question that a figure answers, such as "Which kind of context persuades most?", and each model's figure."""
 
     text: str
     pictures: Sequence[tuple[DrawnFigure, Pictures]]
     shared: str
+    """Sentences that all captions share."""
     captions: Sequence[str]
+    """Caption of each figure without the shared sentences."""
 
 
 def page(
@@ -84,7 +79,7 @@ def page(
     queries: str = "",
     since: str = "",
 ) -> str:
-    """Return the whole page as one self-contained HTML text.
+    """Return the page as HTML.
 
     Args:
         card: Settings of the study.
@@ -93,10 +88,10 @@ def page(
         omitted: Questions of figures that are not drawn.
         tables: The tables with their rows.
         frames: Frames by named query.
-        example: The part of the page with the example, as Markup.
+        example: Part of the page with the example, as HTML.
         answers: File of the page of answers; empty without one.
         queries: File of the page of queries; empty without one.
-        since: The part of the page on changes since the last run, as Markup.
+        since: Part of the page on changes since the last run, as HTML.
     """
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
@@ -179,11 +174,11 @@ def headline(findings: Findings) -> Markup:
 
 WORST_QUERIES = ("worst_replies",)
 ANOTHER_ANSWER = "another answer or none"
-"""Reason of an undecided reply without the words of any expected answer."""
+"""Reason of an undecided verdict: the reply has the words of no expected answer."""
 
 
 def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
-    """Return the worst replies with their passages as a part of the page; empty without any.
+    """Return the worst replies with their passages as a part of the page; empty without such replies.
 
     Args:
         frames: Frames of `WORST_QUERIES`.
@@ -213,7 +208,6 @@ def models_of(frames: Frames) -> list[Model]:
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:
-    """Return True or False for each kind of data: queries, questions, the user's own questions, labels of entities."""
     query_frames = "susceptibility_summary", "persuasion_summary", "fisher_of_queries", "memorization_summary"
     return {
         "queries": any(len(frames[name]) for name in query_frames),
@@ -224,20 +218,19 @@ def _kinds(frames: Frames) -> dict[str, bool]:
 
 
 _USERS_GROUPS = {"partition": "group", "relation": "group", "relations": "groups"}
+"""Words of headings for a user's own questions."""
 
 
 def _users_heading(column: str, unit: str = "") -> str:
-    """Return the heading of a column for a user's own questions, whose partitions and relations are groups."""
     return heading(_USERS_GROUPS.get(column, column), unit)
 
 
 def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the columns that are empty in all rows."""
     return rows.loc[:, ~rows.isna().all()] if len(rows) else rows
 
 
 def _shared_and_different(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return the columns with a single value, in words, and the rows without them; a single row keeps all columns."""
+    """Return the columns with one value in all rows, in words, and the other columns; a single row keeps all."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
@@ -265,7 +258,7 @@ FIRST = (
     "persuasion-by-kind",
     "entropy-without-against-persuasion",
 )
-"""Names of the figures that say most about a study, the most preferred first."""
+"""Names of the most telling figures, the best first."""
 _LABEL_FIGURE = "susceptibility-by-label"
 MAX_OPEN = 3
 """Upper bound on questions whose figures are open; further figures are folded."""
@@ -281,7 +274,7 @@ def _open_and_folded(
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    # If there are figures by label, they say most: figures outside FIRST, and the figure by relation, are folded.
+    # Figures by label are the most telling: beside them, figures outside FIRST and the figure by relation are folded.
     if not any(name.startswith(_LABEL_FIGURE) for name in preferred):
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:
@@ -358,7 +351,6 @@ def _query_reply(row: dict[str, Any]) -> str | None:
 
 
 def _question_reply(row: dict[str, Any]) -> str | None:
-    """Return the greedy reply to a question, followed by "(unfinished)" if the limit of tokens cut the reply off."""
     if row["greedy"] is None:
         return None
     return f"{row['greedy']} … (unfinished)" if _is_cut_off(row) else row["greedy"] or "empty"

@@ -1,4 +1,4 @@
-"""The headline figure as rows of HTML and SVG: positions of its parts in percent, and the words beside the parts."""
+"""Rows of the headline figure for HTML and SVG: positions of parts in percent, and words beside them."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,24 +10,24 @@ from swaymeter.reports.headline import PART_NAMES, shown_parts
 LEAST_WRITTEN = 0.07
 """Smallest share whose number is written into its part."""
 SHORTEST_SCALE = 1e-9
-"""Lower bound on the largest value of a scale, because positions are divided by this value."""
+"""Lower bound on the largest value of a scale; it prevents a division by 0."""
 SCALE_WIDTH = 98
-"""Position of the largest value of a scale, in percent of the width; the rest leaves room for its dot."""
+"""Position of the largest value of a scale, in percent of the width; its dot needs the rest."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A part of a row.
+    """A part of a row; positions are in percent of the row's width.
 
     Attributes:
         kind: CSS class of its colour.
-        x: Left end of a share, or the mean, in percent of the row's width.
-        width: Width of a share, in percent of the row's width.
+        x: Left end of a share, or the mean.
+        width: Width of a share; 0 for a mean.
         words: The number in words, for a tooltip and for readers who cannot see the figure.
         text: The number that is written into the part; "" if the part is too small.
         address: Page and anchor of the replies that the part counts; "" without a page.
-        low: Left end of the interval, in percent of the row's width; None without an interval.
-        high: Right end of the interval, in percent of the row's width; None without an interval.
+        low: Left end of the interval; None without an interval.
+        high: Right end of the interval; None without an interval.
     """
 
     kind: str
@@ -42,23 +42,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the figure.
-
-    Attributes:
-        variant: Label of the variant; "" if there is only one.
-        marks: Parts of the row.
-        number: The main number of the row with its interval, as text.
-        name: Name by which a threshold of the study file refers to the main number, such as `follow.conflicting`; ""
-            without such a name.
-        threshold: Name and value of the number that a threshold is compared with, as text; "" if thresholds
-            are compared with the main number.
-    """
+    """A row of the figure."""
 
     variant: str
+    """Label of the variant; "" if there is only one."""
     marks: tuple[Mark, ...]
     number: str
+    """Main number of the row with its interval, as text."""
     name: str
+    """Name of the main number in thresholds, such as `follow.conflicting`; "" without such a name."""
     threshold: str = ""
+    """Name and value of another number that thresholds compare, as text; "" without such a number."""
 
 
 def groups(chart: HeadlineFigure) -> list[tuple[str, list[Row]]]:
@@ -76,7 +70,7 @@ def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the CSS class of a part: a share's name, or a mean's index, because a mean's name can come from a file."""
+    """Return the CSS class of a part: a share's name, or a mean's index, because a user can choose a mean's name."""
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 
@@ -98,7 +92,7 @@ def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
         marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, address, *ends))
         start += part.mean
     number = f"{main.count if main else 0} of {bar.n}"
-    if main and bar.has_shares:  # otherwise the replies are too few for a share
+    if main and bar.has_shares:
         number = f"{whole_percent(main.mean)}% {main.interval}"
     return Row(
         bar.variant,

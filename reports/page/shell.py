@@ -1,4 +1,4 @@
-"""Template, content security policy and cell formats of every page of a report."""
+"""Templates and formats of cells for every page of a report."""
 
 import json
 import math
@@ -22,10 +22,7 @@ from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
-    """Return the template of a package; it escapes every value, and an undefined variable is an error.
-
-    A template may extend base.html, which has the beginning and the end of every page.
-    """
+    """Return a template, which escapes every value and may extend base.html; an undefined variable is an error."""
     environment = jinja2.Environment(
         autoescape=True,
         finalize=html,
@@ -39,7 +36,7 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
 
 
 def page_stream(package: str, file: str, css: str, filters: Mapping[str, Any], **values: object) -> TemplateStream:
-    """Return a page in pieces: a package's template, filled with `values`, and `css` after the CSS of all pages."""
+    """Return a template filled with `values`, piece by piece; the page's `css` comes after the CSS of all pages."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
     return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **values)
@@ -49,7 +46,7 @@ _MARKUP = re.compile("[<>&\x7f-\x9f\u2028\u2029]")
 
 
 def script_json(value: object) -> Markup:
-    """Return a value as JSON for a script element, in which no text ends the element or is read as markup."""
+    """Return a value as JSON for a script element; characters of markup are escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
@@ -102,7 +99,7 @@ def linked(text: str) -> Markup:
 
 
 _ROUNDING = 1e-12
-"""Values below this bound are rounding errors of 0."""
+"""Upper bound on values that are rounding errors of 0."""
 
 
 def _digits(number: float) -> str:

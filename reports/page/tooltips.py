@@ -20,7 +20,7 @@ MAX_LINES = 10
 MAX_LETTERS = 60
 """Upper bound on the letters of a cell or a question."""
 NO_ITEM = -1
-"""Number of the item for a row that has no item."""
+"""Number in place of an item for a row without an item."""
 
 
 def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
@@ -62,7 +62,6 @@ def question_texts(frames: Frames) -> Markup:
 
 
 def _item_ids(rows: pd.DataFrame) -> list[str | None]:
-    """Return the id of the item of each row; None for a row without an item."""
     column = next((name for name in ITEM_COLUMNS if name in rows), None)
     if column is None:
         return [None] * len(rows)
@@ -70,7 +69,7 @@ def _item_ids(rows: pd.DataFrame) -> list[str | None]:
 
 
 def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the columns with different values, texts before numbers; equal values stand in the caption."""
+    """Return the columns whose values differ, texts before numbers; the caption has equal values."""
     values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
     differing = [
         str(name) for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)
@@ -80,5 +79,4 @@ def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def _cell_text(value: Any, unit: str) -> str:
-    """Return a value as the page shows it; empty for a missing value."""
     return "" if pd.isna(value) else cell(value, unit)[:MAX_LETTERS]

@@ -38,7 +38,7 @@ __all__ = ["ModelEntry", "Publication", "publish"]
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
 PUBLICATION_QUERIES = ("runs", "origins_summary", "sources_summary")
-"""Named queries that a publication reads in addition to the queries of the report."""
+"""Further named queries of a publication, beside those of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """Outputs of pdflatex."""
 
@@ -46,7 +46,7 @@ _COMPILED = ("document.aux", "document.log", "document.pdf")
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     """Write the study into `folder`, completely or not at all, and return the path of the manifest.
 
-    An earlier publication is replaced.
+    The publication replaces an earlier one.
 
     Raises:
         WorkspaceError: The folder is not a publication, or has files that are not part of it.
@@ -93,12 +93,12 @@ def _write(path: Path, text: str) -> None:
 def _write_figures_and_tables(study: Publication, folder: Path, frames: Frames) -> None:
     drawn = draw_all(FIGURES.values(), frames)[0]
     captions = []
-    for each, limits in with_limits(drawn):
-        _write(folder / "figures" / f"{each.name}.tex", texts.figure(each))
-        for kind, picture in printed(each, limits).items():
-            (folder / "figures" / f"{each.name}.{kind}").write_bytes(picture)
-        write_csv(folder / "figures" / f"{each.name}.csv", each.drawing.numbers)
-        captions.append(f"{each.name}\n{each.figure.question} {each.caption}\n")
+    for figure, limits in with_limits(drawn):
+        _write(folder / "figures" / f"{figure.name}.tex", texts.figure(figure))
+        for kind, picture in printed(figure, limits).items():
+            (folder / "figures" / f"{figure.name}.{kind}").write_bytes(picture)
+        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
+        captions.append(f"{figure.name}\n{figure.figure.question} {figure.caption}\n")
     tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
     for table in tables:
         name = table.table.name
@@ -107,8 +107,8 @@ def _write_figures_and_tables(study: Publication, folder: Path, frames: Frames) 
         write_csv(folder / "tables" / f"{name}.csv", table.rows)
     if captions:
         _write(folder / "figures" / "captions.txt", terminal("\n".join(captions)))
-    names = [each.name for each in drawn], [table.table.name for table in tables]
-    _write(folder / "document.tex", texts.document(study.card.name, *names))
+    figure_names, table_names = [figure.name for figure in drawn], [table.table.name for table in tables]
+    _write(folder / "document.tex", texts.document(study.card.name, figure_names, table_names))
 
 
 def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: Frames) -> None:
@@ -142,13 +142,12 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "models": {name: {"hub": entry.hub, "licence": entry.licence} for name, entry in study.models.items()},
         "computed_with": _distinct(frames["origins_summary"], list(frames["origins_summary"].columns)),
         "keys": _distinct(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
-        "keys_of_further_seeds": [dict(each) for each in study.further],
+        "keys_of_further_seeds": [dict(row) for row in study.further],
         "sources": list(card.sources),
-        "not_run": [[each.relation, each.model, each.measure, each.reason] for each in card.not_run],
+        "not_run": [[work.relation, work.model, work.measure, work.reason] for work in card.not_run],
     }
 
 
 def _distinct(frame: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
-    """Return the distinct rows of these columns with values for JSON."""
     rows: list[dict[str, Any]] = json.loads(frame[columns].drop_duplicates().to_json(orient="records"))
     return rows

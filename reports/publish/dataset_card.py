@@ -16,7 +16,6 @@ LICENCES = "LICENSE.md"
 
 
 def _meaning(column: Column) -> str:
-    """Describe a column, with its unit and a note if cells may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     return f"{column.meaning}{unit}{'; may be empty' if column.nullable else ''}"
 
@@ -92,7 +91,6 @@ def _terms(study: Publication, sources: pd.DataFrame) -> str:
 
 
 def _table(file: ExportedTable) -> str:
-    """Describe a table and its columns."""
     rows = [[column.name, column.type, _meaning(column)] for column in file.table.columns]
     head = f"### {file.table.name}\n\nA row is {markdown(file.table.row)}. {file.rows:,} rows in `{file.path}`.\n\n"
     return head + grid(["column", "type", "meaning"], rows)

@@ -1,4 +1,4 @@
-"""Inputs of a publication in addition to the rows of the database: study file, models, licences, and commands."""
+"""Inputs of a publication beside the database: study file, models, licences and commands."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ class ModelEntry:
 
 @dataclass(frozen=True)
 class Publication:
-    """A study that is published."""
+    """A study to publish."""
 
     card: StudyCard
     study_file: str
@@ -28,7 +28,6 @@ class Publication:
     key: str
     """Key of the database."""
     database: Path
-    """File of the database."""
     tables: Sequence[Table]
     """Tables that the database may have."""
     models: Mapping[str, ModelEntry]
@@ -36,7 +35,7 @@ class Publication:
     commands: tuple[str, ...]
     """Commands that repeat the study."""
     further: Sequence[Mapping[str, object]] = ()
-    """Rows on the scores of further seeds, which the database lacks: seed, relation, model, dtype, measure, key."""
+    """Scores of further seeds, which the database lacks: seed, relation, model, dtype, measure and key."""
     publishing_machine: Mapping[str, object] = field(default_factory=dict)
     """Hardware of the machine that publishes."""
 
@@ -57,10 +56,7 @@ _LICENCE = re.compile(rf"(?<![a-z0-9])({_ANY_LICENCE})(?![a-z0-9])")  # such as 
 
 
 def hub_licence(terms: Iterable[str]) -> str:
-    """Return the hub's licence identifier for the terms of a data set's parts.
-
-    The identifier is `other` unless every part names the same licence, and only this one.
-    """
+    """Return the hub's identifier of the licence; `other` unless all terms name this licence and no other."""
     licences = {frozenset(_licences(text)) for text in terms}
     shared = next(iter(licences)) if len(licences) == 1 else frozenset[str]()
     return next(iter(shared)) if len(shared) == 1 else "other"

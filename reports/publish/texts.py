@@ -1,7 +1,7 @@
 r"""Tables and figures with captions in LaTeX and Markdown, and a LaTeX document with all of them.
 
-The LaTeX compiles with any content: every special character is escaped, accents become commands, and a character that
-the fonts of pdfLaTeX lack is written as its code point, such as [U+6771]. Markdown and CSV have the character itself.
+The LaTeX compiles with any content. Special characters are escaped, accents become commands, and a character that the
+fonts of pdfLaTeX lack becomes its code point, such as [U+6771]. Markdown and CSV have the character itself.
 """
 
 import textwrap
@@ -16,20 +16,20 @@ from swaymeter.reports.page import cell, heading
 from swaymeter.reports.tables import FilledTable
 
 MAX_ROWS = 120
-"""Upper bound on rows of a table in print. The report shows fewer, because its reader has the CSV at hand."""
+"""Upper bound on rows of a table in print."""
 ROWS_PER_PAGE = 40
 """Rows of a table that fit on a printed page."""
 COLUMNS_PER_TEXT_COLUMN = 5
-"""Columns of a table that fit into a column of text; wider tables span both columns of a printed page."""
+"""Columns of a table that fit into a column of text; a wider table spans both columns of a page."""
 _NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
-"""First line of a file: the packages that a document needs to include it."""
+"""First line of a file: the packages that a document with this file needs."""
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _MAX_CELL, _MAX_NAME = 28, 12  # characters of a cell, and of a column's name, in one line
 
 
 def latex_table(filled: FilledTable) -> str:
-    """Return a table as booktabs LaTeX, with numbers as in the report; a table longer than a printed page is split."""
+    """Return a table as booktabs LaTeX with numbers as in the report, in parts if it is longer than a printed page."""
     caption, columns, lines = _contents(filled)
     cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
     formats = "".join(map(_format, filled.shown.dtypes, zip(*lines, strict=True)))
@@ -54,7 +54,7 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _contents(filled: FilledTable) -> tuple[str, list[str], list[list[str]]]:
-    """Return the caption, the names of columns and the first rows of a table, with numbers as in the report."""
+    """Return the caption, the names of columns and the first rows of a table as texts."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
     more = f" The first {MAX_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MAX_ROWS else ""
@@ -64,10 +64,8 @@ def _contents(filled: FilledTable) -> tuple[str, list[str], list[list[str]]]:
 
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
-    """Return escaped cells as a table environment that is no wider than the text.
-
-    Environments can be replaced by name, because the braces of the content are escaped.
-    """
+    """Return escaped cells as a table environment that is no wider than the text."""
+    # Environments can be replaced by name, because the braces of the content are escaped.
     tabular: str = cells.to_latex(
         index=False, escape=False, column_format=formats, caption=latex(caption), label=label, position="tbp"
     )
@@ -83,7 +81,6 @@ def _stacked(text: str) -> str:
 
 
 def _format(dtype: Any, cells: Sequence[str]) -> str:
-    """Return the column format: right for numbers, a paragraph for long texts, left for short ones."""
     if pd.api.types.is_numeric_dtype(dtype):
         return "r"
     return "p{0.18\\linewidth}" if max(map(len, cells)) > _MAX_CELL else "l"
@@ -100,7 +97,7 @@ def figure(drawn: DrawnFigure) -> str:
 
 
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
-    """Return a two-column document with every figure and table, as a test that they compile and a text to copy."""
+    """Return a two-column document with every figure and table, which tests that they compile."""
     inputs = [f"\\input{{figures/{stem}.tex}}\n\\clearpage" for stem in figures]
     inputs += [f"\\input{{tables/{stem}.tex}}\n\\clearpage" for stem in tables]
     return (

@@ -24,7 +24,7 @@ READ_QUERIES = (
     "greedy_of_chosen_queries",
     "tokens_of_chosen_queries",
 )
-"""Named queries of the database that the page reads."""
+"""Named queries of the page."""
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
@@ -32,7 +32,7 @@ _FOLLOWS = {"context": "● ", "original": "○ "}
 
 
 def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Write the page into `folder` and return its file name; without scores of queries, only return ""."""
+    """Write the page into `folder` and return its file name; write nothing and return "" without scores of queries."""
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
@@ -57,7 +57,7 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
 
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
-    """Return the number of queries, and the largest number of contexts of a query, in the study and on the page."""
+    """Return the numbers of queries, and the largest numbers of contexts of a query, in the study and on the page."""
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {
@@ -71,7 +71,7 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 def _by_relation(
     frames: Mapping[str, pd.DataFrame], shown_models: list[Model]
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the queries of each relation with their contexts, the most persuasive first, and the models' results."""
+    """Return the queries of each relation, with their contexts (the most persuasive first) and the models' results."""
     tokens, totals = _tokens(frames["tokens_of_chosen_queries"]), _totals(frames["greedy_of_chosen_queries"])
     contexts: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(frames["contexts_of_chosen_queries"]):

@@ -1,7 +1,4 @@
-"""The list of all tables. A table declares its caption, its named queries, and a function that makes its rows.
-
-The function chooses columns of the queries' results, and sorts the rows.
-"""
+"""The list of all tables. A table declares its caption, its named queries, and a function that makes its rows."""
 
 from swaymeter.data.named import Registry
 from swaymeter.reports.tables import (

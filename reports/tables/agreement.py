@@ -14,12 +14,12 @@ from swaymeter.reports.tables.table import Table
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
 """Named queries of the sentences on judges.
 
-`judges_of_answers` counts the replies that the rule left undecided, and the replies without a verdict of the judge.
-`agreement_with_the_judge` compares judges with the rule and with people.
+`agreement_with_the_judge` compares judges with the rule and with people. `judges_of_answers` counts undecided replies,
+and of these the replies without a verdict of the judge.
 """
 UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}
-"""Words for what a judge is compared with, by the value of the column `against`."""
+"""Values of the column `against` in words."""
 
 
 def _rows(frames: Frames) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def _rows(frames: Frames) -> pd.DataFrame:
 
 
 def agreement(row: Mapping[str, Any]) -> str:
-    """Return the share of agreement with its interval."""
+    """Return the share of equal verdicts with its interval."""
     return estimate({"mean": row["agree"], "low": row["agree_low"], "high": row["agree_high"], "unit": SHARE})
 
 

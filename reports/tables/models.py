@@ -1,7 +1,4 @@
-"""Tables of models: side by side, their differences, and the runtimes of both susceptibilities.
-
-Further tables have the size of the study beside those of the papers, and the corpus in which names were counted.
-"""
+"""Tables of models (means, differences, runtimes), of the size of the study, and of the corpus of the counts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -29,11 +26,11 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 FEW = "too few"
-"""Cell in place of a share if its items are too few for an interval."""
+"""Cell in place of a share of items that are too few for an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the rows sorted by quantity; the quantities, and the groups in `column`, are in words."""
+    """Return the rows sorted by quantity, with quantities and the groups of `column` in words."""
     names = quantities(own=bool(frame[column].isin(OWN_CONDITIONS).any()))
     rows = in_order(frame, quantity=names)
     rows = rows.assign(**{"quantity": rows["quantity"].map(names), column: rows[column].replace(dict(CONDITION_NAMES))})
@@ -71,10 +68,7 @@ def _differences(frames: Frames) -> pd.DataFrame:
 
 
 def _at_a_glance(frames: Frames) -> pd.DataFrame:
-    """Return a row for each quantity and group, with a column for each model; two models also have a direction.
-
-    The table is empty if there are more models than a page has room for.
-    """
+    """Return a row for each quantity and group, with a column for each model; empty with too many models for a page."""
     frame = frames["models_side_by_side"]
     if len(models(frame)) > MAX_NAMED:
         return pd.DataFrame()
@@ -197,17 +191,16 @@ RUNTIME = Table(
 
 
 _ABOUT = ("models", "study", "contexts")
-"""Keys of `PublishedValue.by` that name the models, the study or the contexts of a published value."""
+"""Keys of `PublishedValue.by` that say where a published value comes from."""
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 """Items of the papers with the sizes of their studies."""
 
 
 def _setup(frames: Frames) -> pd.DataFrame:
-    """Return the sizes of the study beside the sizes in the papers."""
     in_papers = dict[tuple[str, str | None], list[str]]()
     for value in (value for item in ITEMS for value in published(item)):
         key = value.quantity, value.by.get("partition")
-        in_papers.setdefault(key, []).append(f"{value.words} ({_origin(value)})")
+        in_papers.setdefault(key, []).append(f"{value.text} ({_origin(value)})")
     rows = []
     for row in records(frames["setup"]):
         quantity, part = row["quantity"], row["of"]
@@ -227,7 +220,7 @@ def _setup(frames: Frames) -> pd.DataFrame:
 
 
 def _origin(value: PublishedValue) -> str:
-    """Return the models or the study of a published value, and its paper."""
+    """Return the models, study or contexts of a published value, and its paper."""
     about = [f"of {words}" if key == "contexts" else words for key, words in value.by.items() if key in _ABOUT]
     return ", ".join([*about, paper_items()[value.item].paper.short])
 

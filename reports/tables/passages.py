@@ -15,7 +15,7 @@ EFFECT_WORDS = {
     "date": "the newer of a right and a wrong passage, against the older",
     "beside": "a {kind} passage in the set, against alone",
 }
-"""Each effect in words, with a gap for the kind of passage."""
+"""Effects in words, with a gap for the kind of passage."""
 
 
 def _places(frames: Frames) -> pd.DataFrame:
@@ -55,8 +55,8 @@ def _effects(frames: Frames) -> pd.DataFrame:
 
 MEANS = {
     "cites": "cites a passage",
-    "cited_exist": "every cited passage exists, among replies that cite",
-    "citation_right": "a cited passage states the answer, among replies that cite and state an answer",
+    "cited_exist": "cites only passages that exist (of replies that cite)",
+    "citation_right": "cites a passage that states the answer (of replies that cite and state an answer)",
     "names_conflict": "names the conflict of two passages",
     "passage_persuasion": "persuasion of a passage within its context",
 }
@@ -64,7 +64,7 @@ MEANS = {
 
 
 def _means(frames: Frames) -> pd.DataFrame:
-    """Return a row for each variant, quantity and group; a group is a condition, or a kind of passage at a place."""
+    """Return a row for each variant, quantity, group (a condition or a kind of passage) and place."""
     frame = in_order(frames["passage_means_summary"], quantity=MEANS, position=(None, *PLACES))
     rows = [
         {

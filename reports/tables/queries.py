@@ -17,8 +17,7 @@ from swaymeter.reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # Correlations that stand below a figure are left out: over entities, with susceptibility in another precision, and
-    # with effect sizes.
+    # Captions of figures have the other correlations: over entities, with another precision, and with effect sizes.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     rows = rows[rows["measure_b"] == "susceptibility"]
     keys = ["measure", "level", "model", "dtype"]
@@ -51,7 +50,6 @@ def _tests(frames: Frames) -> pd.DataFrame:
 
 
 def _test_summary(frames: Frames) -> pd.DataFrame:
-    """Return a row for each comparison, test and query type, with its numbers and intervals in words."""
     rows, tests = [], frames["statistics_summary"]
     alias_of_model = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
@@ -77,13 +75,13 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
-    """Return a number with its interval, whose columns are `ends`_low and `ends`_high; empty for a missing number."""
+    """Return a number with its interval from the columns `ends`_low and `ends`_high; empty for a missing number."""
     value = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
     return "" if pd.isna(row[name]) else estimate(value)
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
-    """Return the templates by relation and form, the most persuasive first, each with the mean of its form (gamma)."""
+    """Return the templates by relation and form, the most persuasive first, with the mean of the form (gamma)."""
     form_columns = ["model", "dtype", "relation", "query_type", "form"]
     templates = frames["entity_independent_of_templates"]
     gamma = frames["entity_independent_of_forms"][[*form_columns, "mean"]].rename(columns={"mean": "gamma"})
@@ -118,9 +116,9 @@ TEST_SUMMARY = Table(
     "A row is a comparison over all relations: the number of testable relations with a significant difference (p ≤ "
     "0.05 after Benjamini-Hochberg), and the mean of the finite signed effect sizes (Cohen's d, above zero if the "
     f"first group is larger), both with their 95% interval over relations (at least {FEWEST_FOR_INTERVAL}); then the "
-    "number of relations without a test, and the reasons. The unit of analysis is in brackets. As published, it is a "
-    "query or an answer, taken as independent, in a permutation test of the groups. By entity, it is an entity with "
-    "its mean; if both groups have the same entities, the test is a sign-flip permutation test of their differences. "
+    "number of relations without a test, and the reasons. The unit of analysis is in brackets. A test as published is "
+    "a permutation test of the groups that takes each query or answer as independent. A test by entity has the mean of "
+    "each entity; if both groups have the same entities, it is a sign-flip permutation test of their differences. "
     "The regression controls for the length of the entity's name, with the queries of an entity as a cluster.",
     ("statistics_summary",),
     _test_summary,

@@ -1,7 +1,4 @@
-"""Tables about questions: accuracy, persuasion and outcomes by partition, and predictors of persuasion.
-
-Further tables have the words of entropy classes, the counts of sampled answers, and the rejected candidates.
-"""
+"""Tables about questions: accuracy, persuasion, outcomes, words, sampled answers and rejected candidates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +17,7 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
-"""Order of contexts in tables; "none" is the question without a context, and "all" pools every context."""
+"""Order of contexts in tables; "none" is no context, and "all" pools every context."""
 PREDICTORS = {
     "none": "none",
     "constant": "constant",
@@ -30,16 +27,16 @@ PREDICTORS = {
     "subject_popularity": "page views of the subject",
     "semantic_entropy_without": "semantic entropy without the context",
     "semantic_entropy_with": "semantic entropy with the context",
-    "semantic_entropy_length_normalised_without": "the same, length-normalised, without the context",
-    "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
+    "semantic_entropy_length_normalised_without": "length-normalised semantic entropy without the context",
+    "semantic_entropy_length_normalised_with": "length-normalised semantic entropy with the context",
 }
-"""Words for the predictors of correlations and regressions with persuasion, in the order of tables."""
+"""Predictors of persuasion in words, in the order of tables."""
 _GROUP = ["model", "dtype", "partition", "condition"]
 _REGRESSION_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
 def drop_single_pools(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in order, without rows "all" that pool a single partition or a single context."""
+    """Return the rows in order, without rows that pool a single partition or a single context."""
     for column, names_to_ignore in (("partition", {"all"}), ("condition", {"all", "none"})):
         if len(set(frame[column]) - names_to_ignore) == 1:
             frame = frame[frame[column] != "all"]
@@ -49,7 +46,7 @@ def drop_single_pools(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the conditions in words, in a column `context` in place of `condition`."""
+    """Return the rows with a column `context` in place of `condition`, in words."""
     return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
 
 
@@ -58,14 +55,14 @@ def side_by_side(
 ) -> pd.DataFrame:
     """Return a row per partition and context, with a column per quantity and its interval.
 
-    A cell has its own n if fewer questions have the quantity: for example, disputable questions have no accuracy.
+    A cell has its own n if it is below the row's n: for example, disputable questions have no accuracy.
 
     Args:
         frames: Frames with the named query `partition_means`.
-        quantities: Name of the column of each quantity.
+        quantities: Columns by quantity.
         count_column: Name of the column with the largest n of a row.
         item: Item of the papers with the published values, such as marjanovic-table-2.
-        published_names: The item's name for each quantity. Published values stand in the column after the study's.
+        published_names: The item's name by quantity. A column of published values follows the quantity's column.
     """
     frame = frames["partition_means"]
     rows = drop_single_pools(frame[frame["quantity"].isin(quantities)])
@@ -85,7 +82,7 @@ def side_by_side(
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
-    # published=None: the new column has the published value of the quantity of each row.
+    # published=None: a published value has the quantity of its row.
     rows = with_published(
         drop_single_pools(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None
     )
@@ -157,14 +154,12 @@ def _words(frames: Frames) -> pd.DataFrame:
 
 
 def _bounds(frames: Frames) -> str:
-    """Return the sentence on the bounds of each model's entropy classes; empty without classes."""
     classes = frames["entropy_classes"]
     words = [f"{model}: {class_bounds(rows_of(classes, model))}" for model in models(classes)]
     return f" Entropies of {'; '.join(words)}." if words else ""
 
 
 def _shares(frames: Frames) -> pd.DataFrame:
-    """Return the shares by the measure whose_answer and, for questions of the papers, also by ROUGE-L."""
     outcomes = ("persuaded", "stubborn")
     if are_own(frames["partition_means"]):
         columns = {"following": "follows the passage"} | {name: outcome(name, own=True) for name in outcomes}
@@ -240,12 +235,11 @@ WORDS = Table(
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Return these columns, with models sorted by name, and partitions and contexts in their fixed order."""
+    """Return these columns, sorted by model, partition and context."""
     return contexts_in_words(drop_single_pools(frame))[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:
-    """Return a sentence on the standard errors of one question's scores; empty without half-samples."""
     measures = ("semantic_entropy", "coherent_persuasion")
     names = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []

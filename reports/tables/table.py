@@ -1,4 +1,4 @@
-"""Declaration of a table, and its rows."""
+"""Tables: their declaration, and their rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,45 +18,36 @@ from swaymeter.reports.published import PublishedValues, are_of_papers, publishe
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page, with rows of every model and dtype.
-
-    Attributes:
-        name: Stem of its files.
-        title: Title of the table.
-        caption: Explanation of its rows and columns.
-        queries: Named queries of the warehouse. Without rows of the first query the table is empty.
-        rows: Function from frames to the table's rows, or None for the rows of the first query. Frames may be empty.
-        finding: Function from frames to the sentences before the caption.
-        note: Function from frames to the sentences after the caption.
-        is_summary: True if the page shows the table directly after its findings.
-        items: Items of papers.yaml that the table shows, such as liu-table-1; the caption ends with them.
-    """
+    """A table of the page, with rows of every model and dtype."""
 
     name: str
+    """Name of its files, without the suffix."""
     title: str
     caption: str
+    """Explanation of its rows and columns."""
     queries: tuple[str, ...]
+    """Named queries of the warehouse. The table is empty if the first query has no rows."""
     rows: Callable[[Frames], pd.DataFrame] | None = None
+    """Function from frames, which may be empty, to the rows; None for the rows of the first query."""
     finding: Callable[[Frames], str] = lambda frames: ""
+    """Function from frames to the sentences before the caption."""
     note: Callable[[Frames], str] = lambda frames: ""
+    """Function from frames to the sentences after the caption."""
     is_summary: bool = False
+    """True if the page shows the table directly after its findings."""
     items: tuple[str, ...] = ()
+    """Items of papers.yaml that the table shows, such as liu-table-1."""
 
 
 @dataclass(frozen=True)
 class FilledTable:
-    """A table with its rows.
-
-    Attributes:
-        table: The declared table.
-        caption: Whole caption, with finding and notes.
-        rows: Rows of the CSV file.
-        published: Published values for the rows of the table.
-    """
+    """A table with its rows."""
 
     table: Table
     caption: str
+    """Whole caption, with finding and notes."""
     rows: pd.DataFrame = field(repr=False)
+    """Rows of the CSV file."""
     published: PublishedValues = field(default_factory=PublishedValues, repr=False)
 
     @property
@@ -88,7 +79,7 @@ class FilledTable:
 
     @cached_property
     def _shared_columns(self) -> list[str]:
-        """The columns of identifying texts with one value in all rows; empty if no other column would be left."""
+        """Columns of `_TEXT_COLUMNS` with one value in all rows; empty if no other column would be left."""
         if self._formatted.empty:
             return []
         text_columns = _TEXT_COLUMNS if len(self.rows) > 2 else ("model",)
@@ -100,15 +91,14 @@ class FilledTable:
 _TEXT_COLUMNS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
 """Columns of texts that identify a row."""
 _NUMBER_COLUMNS = ("mean", "against", "against_mean", "margin")
-"""Columns of numbers whose unit is in the column `unit` of a row; any other column has one unit in all rows."""
+"""Columns of numbers whose unit is in the column `unit`; other columns have one unit in all rows."""
 _ENDS = ("low", "high")
 
 
 def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with texts, such as 22.5% [9.1, 43.2], in place of numbers and the ends of their interval.
+    """Return the rows with texts such as 22.5% [9.1, 43.2] in place of numbers and of `low` and `high`.
 
-    The interval belongs to the column before `low`. Numbers without an interval become texts, too, if the rows have a
-    column `unit`.
+    The interval is of the column before `low`. If the rows have a column `unit`, `_NUMBER_COLUMNS` become texts, too.
     """
     columns, units = [str(name) for name in rows], dict(rows.attrs.get("units", {}))
     if not {*_ENDS} <= {*columns}:
@@ -131,10 +121,7 @@ def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str
 
 
 def filled(table: Table, frames: Frames) -> FilledTable:
-    """Return a table with its rows, caption and published values.
-
-    The table of an audit has no columns of published values. Other tables have no empty columns of published values.
-    """
+    """Return a table with its rows, caption and published values; empty columns of published values are left out."""
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
     rows = frames_with_empty[table.queries[0]]
     if rows.empty:
@@ -143,7 +130,7 @@ def filled(table: Table, frames: Frames) -> FilledTable:
         rows = table.rows(frames_with_empty)
     names = dict.fromkeys(model.name for model in models(rows))
     published_columns = [name for name in rows if str(name).startswith("published")]
-    compared_items = () if is_audit(frames) else table.items  # no paper has values of an audit
+    compared_items = () if is_audit(frames) else table.items  # no paper has values of own questions
     # Without a column of published values, the caption lists them.
     published = published_of(compared_items, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]

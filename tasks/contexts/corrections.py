@@ -19,9 +19,7 @@ _TEXT_FLAGS = {
     slots.QUESTION_CONTAINS_ANSWER,
     slots.REPLACEMENT_IS_ANSWER,
 }
-"""Flags that depend on the question and both answers."""
 _CONTEXT_FLAGS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
-"""Flags that depend on the contexts."""
 
 _Range = tuple[int, int]
 
@@ -59,13 +57,7 @@ def correct(question: Question, corrections: Mapping[str, str]) -> Question:
 
 
 def _with_contexts(changed: Question, uncorrected: Question, context: str | None) -> Question:
-    """Return the question with both contexts and the flags of its snippet.
-
-    Args:
-        changed: the question with its new texts and the old contexts.
-        uncorrected: the question before the correction.
-        context: the new original context, perhaps with slots; None if it is not corrected.
-    """
+    """Return the changed question with both contexts and the flags of its snippet; a new `context` may have slots."""
     old_snippet = _snippet(uncorrected)
     if context is None:
         original, snippet = _context_for_answer(changed.object, uncorrected, old_snippet)
@@ -80,12 +72,12 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old_snippet or not set(changed.answers) <= {uncorrected.object, *uncorrected.answers}:
-        # Only forms that probably mean the answer in a text: not "in" for India, nor "reading" for the town Reading.
+        # A form that may mean something else gives no flag: "in" for India, or "reading" for the town Reading.
         forms = (changed.object, *(form for form in changed.answers if len(form) > SHORT))
         likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, likely_forms)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one mention in a sentence. A new sentence with several mentions must mark it by a slot.
+            # Editors dispute one mention in a sentence. If a new sentence has several, a slot must mark this mention.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old_snippet or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
@@ -110,11 +102,7 @@ def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None)
 
 
 def _snippet(question: Question) -> str | None:
-    """Return the snippet that gives both contexts when its slots are filled.
-
-    Without such a snippet, return the original context with a slot for each mention of the answer; None without a
-    mention.
-    """
+    """Return the snippet of both contexts, or of the original context alone; None if that context lacks the answer."""
     original, answer = question.original_context, question.object
     snippet = slots.snippet_of(original, question.counter_memory_context, answer, question.replacement)
     return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection
 
 from swaymeter.data.catalog import names_prompt
-from swaymeter.data.catalog.name_parts import class_of_names
+from swaymeter.data.catalog.name_parts import names_of_class
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.invented import LENGTHS, invented_names
 from swaymeter.tasks.contexts.texts import fold
@@ -29,7 +29,7 @@ _MAX_WORDS = 12  # of a name
 _MAX_WORDS_OF_SENTENCE = 5  # a longer line with a full stop is no name
 _MAX_WORDS_OF_PIECE = 5  # of each name in a line with several names
 
-_MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")  # "- ", "1. ", "(a) "
+_LIST_MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")  # "- ", "1. ", "(a) "
 _QUOTED = re.compile(r"^[\"“”„«‹](.+?)[\"“”»›]")
 # The beginning of a description after a name: " - ", ": ", " (", a tab; ". "; " is "; ", which ", ", a ".
 _DESCRIPTION = re.compile(
@@ -78,8 +78,8 @@ def names_by_model(
             break
         round_examples = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         listed = "\n".join(f"- {example}" for example in round_examples)
-        prompt = fill_gaps(template, things=class_of_names(entity_class).called, examples=listed)
-        [answers] = sample_answers(
+        prompt = fill_gaps(template, things=names_of_class(entity_class).called, examples=listed)
+        [sampled] = sample_answers(
             model,
             [turn_prompt(model, prompt, answer_start="-")],
             [("invented names", entity_class, str(number))],
@@ -88,9 +88,9 @@ def names_by_model(
             temperature=TEMPERATURE,
             seed=seed,
         )
-        needs_capitals = not round_examples[0][0].islower()  # names begin with a capital if the examples do
-        for answer in answers.samples:
-            for name in names_in(answer.text, is_complete=answer.state != "truncated", needs_capitals=needs_capitals):
+        needs_capitals = not round_examples[0][0].islower()
+        for reply in sampled.samples:
+            for name in names_in(reply.text, is_complete=reply.state != "truncated", needs_capitals=needs_capitals):
                 # Accept a new name that the prompt, with its examples, does not contain.
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", fold(text))) for text in (name, prompt))
                 if fold(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
@@ -104,15 +104,15 @@ def names_by_model(
     )
 
 
-def names_in(answer: str, *, is_complete: bool = True, needs_capitals: bool = False) -> list[str]:
+def names_in(reply: str, *, is_complete: bool = True, needs_capitals: bool = False) -> list[str]:
     """Return the names in a reply in order, in Unicode's normal form C, of 2 to 80 characters.
 
     Args:
-        answer: the reply.
+        reply: the reply.
         is_complete: False drops the last name, because the reply was cut off.
         needs_capitals: True requires a capital or a digit at the beginning of a name and of at least half of its words.
     """
-    text = _THOUGHT.sub("", unicodedata.normalize("NFC", answer))
+    text = _THOUGHT.sub("", unicodedata.normalize("NFC", reply))
     pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _items_of_line(line)]
     if not is_complete:
         pieces = pieces[:-1]
@@ -124,10 +124,10 @@ def _items_of_line(line: str) -> list[str]:
     """Return the names of a line that lists at least three, such as "Oslo, Bergen, Hamar"; otherwise the whole line."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
-        all_or_none_marked = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
+        all_or_none_have_marks = len({_LIST_MARK.match(piece) is None for piece in pieces if piece}) == 1
         are_short = all(len(piece.split()) <= _MAX_WORDS_OF_PIECE for piece in pieces)
         has_description = _DESCRIPTION.search(line.rstrip("."))
-        if len(pieces) > 2 and all_or_none_marked and are_short and not _is_remark(line) and not has_description:
+        if len(pieces) > 2 and all_or_none_have_marks and are_short and not _is_remark(line) and not has_description:
             return pieces
     return [line]
 
@@ -137,12 +137,12 @@ def _name(line: str) -> str | None:
     if not line or _is_remark(line):
         return None
     is_long_sentence = line[-1] in ".!?" and len(line.split()) > _MAX_WORDS_OF_SENTENCE
-    if (is_long_sentence or _VERB.search(line)) and not _MARK.match(line):
+    if (is_long_sentence or _VERB.search(line)) and not _LIST_MARK.match(line):
         return None
-    line = _MARK.sub("", line.replace("**", "").replace("`", ""))
+    line = _LIST_MARK.sub("", line.replace("**", "").replace("`", ""))
     quoted = _QUOTED.match(line)
-    named = quoted[1] if quoted else _DESCRIPTION.split(line, maxsplit=1)[0]
-    text = " ".join(named.split()).strip(_OUTER_CHARACTERS)
+    name = quoted[1] if quoted else _DESCRIPTION.split(line, maxsplit=1)[0]
+    text = " ".join(name.split()).strip(_OUTER_CHARACTERS)
     words = text.casefold().split()
     repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)  # la la la la
     is_printable = all(unicodedata.category(character)[0] != "C" for character in text) and not _FORBIDDEN & set(text)
@@ -156,7 +156,6 @@ def _is_remark(line: str) -> bool:
 
 
 def _is_proper(name: str) -> bool:
-    """Return True if a name, and at least half of its words, begin with a capital or a digit."""
     initials = [next((character for character in word if character.isalnum()), "a") for word in name.split()]
     capital = [first.isdigit() or first != first.lower() for first in initials]
     return capital[0] and 2 * sum(capital) >= len(capital)

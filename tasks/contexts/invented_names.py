@@ -93,9 +93,9 @@ def fetch_invented_names(
 
 
 def _name_function(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """Return a function that invents a number of names; a larger number gives the same names first.
+    """Return a function of a number that invents so many names, or returns the catalog's whole list.
 
-    The function for the catalog's list returns the whole list.
+    A larger number gives the same names first.
     """
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))

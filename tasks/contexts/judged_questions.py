@@ -1,8 +1,7 @@
 """The effect of people's judgements on questions: kinds of contexts, and accepted, corrected or rejected questions.
 
 The first two annotators judge a question independently. If their choices or corrections differ, a third annotator
-decides. A judgement counts only for the text that the annotator saw. If a rebuilt question has other texts, the
-judgement is outdated.
+decides. A judgement counts only for the text that the annotator saw, so a rebuilt question may need a new judgement.
 """
 
 from collections import defaultdict
@@ -97,10 +96,10 @@ def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> 
     for judgement in judgements:
         if judgement.problem is None and judgement.question_id in by_id and _judges_question(judgement):
             rows[judgement.question_id, judgement.annotator].append(judgement)
-    opinions_by_question = Opinions()
+    all_opinions = Opinions()
     for (question_id, _), rows_of_annotator in rows.items():
-        _add(opinions_by_question, by_id[question_id], rows_of_annotator)
-    return opinions_by_question
+        _add(all_opinions, by_id[question_id], rows_of_annotator)
+    return all_opinions
 
 
 def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
@@ -224,8 +223,8 @@ def question_rows(
 
 def texts(question: Question) -> dict[str, str]:
     """Return the texts of a question that can be corrected, by field."""
-    originals = (question.question, question.object, question.replacement, question.original_context)
-    return dict(zip(CORRECTIONS, originals, strict=True))
+    current = (question.question, question.object, question.replacement, question.original_context)
+    return dict(zip(CORRECTIONS, current, strict=True))
 
 
 def shown_text(question: Question) -> str:
@@ -242,7 +241,6 @@ def shown_text(question: Question) -> str:
 
 
 def _judges_question(judgement: Judgement) -> bool:
-    """Return True if a judgement is a choice or a correction of a question."""
     if judgement.field == "text":
         return judgement.context_id == "original"
     return judgement.field == "choice" or (judgement.field in CORRECTIONS and judgement.context_id == "")
@@ -285,12 +283,10 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
 
 
 def _clean_correction(row: Judgement) -> str:
-    """Return a corrected text. A question or an answer gets single spaces; a context keeps its spaces."""
     return row.value.strip() if row.field == "text" else " ".join(row.value.split())
 
 
 def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
-    """Return the choice and the corrections, by which opinions are compared."""
     return opinion.choice, dict(opinion.corrections)
 
 
@@ -311,7 +307,7 @@ def _judgement_of(
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
-    """Return the reason why a context cannot have the judged kind; empty if it can."""
+    """Return the reason why a context cannot have the judged kind; empty without a reason."""
     if not question.is_own:
         return "only a context of your own file can get another kind; remove this row"
     if kind.value != "conflicting":
@@ -328,7 +324,6 @@ def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None)
 def _with_kind(
     question: Question, context: QuestionContext, kind: Judgement, answer: Judgement | None
 ) -> QuestionContext:
-    """Return a context of a user's file with another kind and the same id."""
     condition: OwnKind = kind.value  # type: ignore[assignment]  # checked where judgements are read
     stated: tuple[str, ...] = ()
     if condition == "supporting":

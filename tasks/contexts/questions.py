@@ -132,8 +132,8 @@ def _passages_with_both(question: Question) -> list[str]:
 
     def has_both(text: str) -> bool:
         decision = decide(text, context=wrong, original=right)
-        # A text with one answer may have an unclear stance, too: "until May", for the answer May. So each answer is
-        # looked for alone.
+        # A passage with only one of the answers may have an unclear stance, too: "until May" for the answer May. So
+        # each answer is searched without the other.
         if decision.reason == "unclear stance":
             return all(_mentions(text, answers) for answers in (right, wrong))
         return decision.verdict == "both"
@@ -163,7 +163,6 @@ def _passages(question: Question) -> list[tuple[QuestionContext, Passage]]:
 
 
 def _location(question: Question, context: QuestionContext) -> str:
-    """Return the name of a question and of one of its contexts, for messages."""
     return f"{question.printable_name}, {context.context_id}"
 
 
@@ -173,13 +172,12 @@ def _answers_with_words(answers: Iterable[str]) -> list[str]:
 
 
 def _is_long(question: Question) -> bool:
-    """Return True if the right answer or the answer of a context has more than `MAX_ANSWER_WORDS` words."""
     answers = [question.object, *(context.answers[0] for context in question.cases if context.answers)]
     return any(len(words(answer)) > MAX_ANSWER_WORDS for answer in answers)
 
 
 def _alike_answers(question: Question) -> str:
-    """Describe a wrong answer of a context that is the right answer in another spelling; "" without such an answer."""
+    """Describe a context's "wrong" answer that only spells the right answer differently; "" without such an answer."""
     if not question.is_own:
         return ""
     right = {words(form): form for form in question.forms if words(form)}

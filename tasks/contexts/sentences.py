@@ -116,7 +116,6 @@ def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collec
 def _draw_subjects(
     relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice
 ) -> list[str]:
-    """Return `count` subjects: a random draw, or the subjects with the highest degrees."""
     names = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
     if choice == "random":
         return names

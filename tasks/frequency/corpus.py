@@ -19,7 +19,7 @@ from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, 
 from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
-"""The folder within the downloads that stores the digests of corpus files."""
+"""The folder for digests of corpus files, within the downloads."""
 
 
 class CorpusOptions(FrequencyOptions):
@@ -39,7 +39,7 @@ class CorpusOptions(FrequencyOptions):
 
 
 def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]:
-    """Return a part for each file; a stored digest is computed again if the size or time of its file changed."""
+    """Return a part for each file; the digest of a file is computed again if its size or time changed."""
     files = shards(options.corpus)
     try:
         digests = remembered_digests(list(files.values()), access.downloads / REMEMBERED)
@@ -57,11 +57,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
 def _count(
     options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: ReportProgress
 ) -> PartCounts:
-    """Count pairs in one file.
-
-    Raises:
-        InputError: the file cannot be read to its end, has no text, or changed since its digest was computed.
-    """
+    """Count pairs in one file; InputError if it is unreadable, has no text, or changed since it was hashed."""
     file: Path = part.argument
     reading = Reading(file, options.column, progress)
     counts = count(reading.pieces(), _names(pairs), options.window_words)
@@ -102,7 +98,7 @@ def _count(
 
 @lru_cache(maxsize=1)
 def _names(pairs: tuple[CountedPair, ...]) -> Names:
-    """Return the names of the pairs, made once for all files that a process counts."""
+    """Make the names of the pairs once for all files that a process counts."""
     return Names(pairs)
 
 

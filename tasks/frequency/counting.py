@@ -8,12 +8,11 @@
 If a name contains a shorter name of the same entity, such as "New York City" and "New York", one occurrence counts. An
 answer within the entity's name is not near the entity. An occurrence with the answer on both sides is counted once.
 
-The text is counted in batches. A name near the end of a batch may have its answer in the next batch. The last
-window + 2 n words of a batch, for a longest name of n words, are therefore undecided, and are counted with the next
-batch. The next batch begins another window + 2 n words before the undecided words, because answers may stand there.
+The text is counted in batches. The last window + 2 n words of a batch, for a longest name of n words, are undecided:
+their answers may stand in the next batch, which therefore counts them. The next batch begins another window + 2 n words
+earlier, because answers may stand there, too.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps are
-Swaymeter's.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F; Swaymeter adds the overlap rules.
 """
 
 from collections.abc import Iterable
@@ -80,19 +79,15 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
 
 @dataclass
 class _Stream:
-    """The counts so far, and the text that is not decided yet.
+    """The counts so far, and the text of the next batch.
 
     Attributes:
-        names: the names of entities and answers.
-        window: the largest distance of an answer from its entity, in words.
-        documents: number of documents so far.
         words: number of decided words.
         buffer: text of the next batch.
         size: bytes of the buffer.
         undecided: index of the first undecided word of the buffer.
         counts: (names.count,), occurrences of each set of names, by its id.
-        pairs: (n_pairs,), occurrences of the entity with the answer near it.
-        margin: number of words that stay undecided at the end of a batch, and of words that are kept before them.
+        margin: number of undecided words at the end of a batch, and of words that the next batch has before them.
     """
 
     names: Names
@@ -109,7 +104,6 @@ class _Stream:
         self.margin = self.window + 2 * self.names.longest
 
     def add(self, piece: Piece) -> None:
-        """Append a piece to the buffer."""
         if piece.begins:
             self.documents += 1
             self._append(END)
@@ -123,7 +117,7 @@ class _Stream:
             self.flush(is_end=False)
 
     def flush(self, *, is_end: bool) -> None:
-        """Count the decided words; keep the undecided words, and the words before them, for the next buffer."""
+        """Count the decided words; carry the undecided words, and `margin` words before them, to the next buffer."""
         buffer = separate_words(b"".join(self.buffer))
         text = b" " + buffer.strip(b" ") + b" " if buffer.strip(b" ") else b" "
         codes = np.frombuffer(text, np.uint8)
@@ -138,13 +132,12 @@ class _Stream:
         self.words += end - self.undecided - int(((separators >= self.undecided) & (separators < end)).sum())
         start = max(0, end - self.margin)
         carried = text[spaces[start] + 1 : spaces[n_words] + 1]
-        # An incomplete word that is longer than every name matches no name. To bound the memory, a short placeholder
-        # replaces such a word.
+        # A word that is longer than every name matches no name. A placeholder replaces such a word to bound the memory.
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
         self.buffer, self.size, self.undecided = [carried, tail], 0, end - start
 
     def _count(self, text: bytes, spaces: Ints, separators: Ints, end: int) -> None:
-        """Count the names that begin with a word from `self.undecided` up to `end`: the words that this batch decides.
+        """Count the names that begin with a decided word, from `self.undecided` up to `end`.
 
         Args:
             text: the words of the buffer, each between two spaces.
@@ -159,16 +152,16 @@ class _Stream:
             return
         # Each hit: index of the name in `names.texts`, and first byte and end of its occurrence in `text`.
         hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
-        # A hit has a row for each set of names that contains the name. owner: the id of the set; hit: the index of the
-        # hit; first, last: indices of the first and the last word of the occurrence.
+        # A hit has a row for each set of names that contains its name. owner: the id of the set; first, last: indices
+        # of the first and the last word of the occurrence.
         owner, hit = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[hit, 1])
         last = first + names.lengths[hits[hit, 0]] - 1
-        # Positions are indices of words, with a gap as wide as the window before each document. So no window reaches
-        # into another document. `owner * span + position` is ordered by owner, and no window reaches another owner.
+        # A position is the index of a word plus a gap, which grows by the window with each document. So no window
+        # reaches into another document. `owner * span + position` also keeps windows within their owner.
         gap = self.window * (np.searchsorted(separators, first) + 1)
         span = len(spaces) + self.window * (len(separators) + 3)
-        # Rows by owner, then by first word; of rows with the same owner and first word, the longest comes first.
+        # By owner, then by first word, then the longest first.
         order = np.argsort((owner * span + first) * names.longest - (last - first))
         owner, first, last, gap = (column[order] for column in (owner, first, last, gap))
         is_longest = np.ones(len(owner), bool)  # False within a longer occurrence of the same owner
@@ -195,7 +188,7 @@ class _Stream:
         if not len(begins):
             return
         pair, occurrence = self.names.pairs.gather(owner[decided])
-        # The entity's first and last word, with the answer as the owner: comparable to `begins` and `ends`.
+        # The answer is the owner of the entity's first and last word, which compares them with `begins` and `ends`.
         offset = self.names.answer_ids[pair] * span
         first_word, last_word = offset + first[decided][occurrence], offset + last[decided][occurrence]
         # The first answer after the entity's last word, and the last answer that ends before the entity's first word.

@@ -1,16 +1,17 @@
 """Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent ones.
 
-A pair has two counts: of its entity, and of the entity near the answer. Each count has one of three kinds:
+A pair has an entity count, and a pair count of the entity near the answer. A name is rare if it occurs at most `fetch`
+times. Each count has one of three kinds:
 
-    words        for an entity that occurs at most `fetch` times, and for a pair whose entity or answer is so rare. The
-                 passages around all occurrences of the rare name are read, and counted in words like a corpus
-    tokens       for other entities: occurrences of the tokens of all names. If a name contains another name of the
+    words        the entity count of a rare entity; the pair count if the entity or the answer is rare. The passages
+                 around all occurrences of the rare name are counted in words, like a corpus
+    tokens       any other entity count: occurrences of the tokens of all names. If a name contains another name of the
                  entity, only the shorter name is counted
-    approximate  for other pairs: the index estimates how often the two names stand near each other, in tokens
+    approximate  any other pair count: the index estimates how often the two names stand near each other, in tokens
 
 On each side of the name, a passage has at least window + 2 n words, for a longest name of n words, unless its document
-ends there. If a passage is shorter, or if the index lists another number of occurrences than it counts, the next kind
-of this table is used. Overlapping passages are merged, so that no word is counted twice.
+ends there. If a passage is shorter, or if the index lists another number of occurrences than it counts, the name counts
+as not rare. Overlapping passages are merged, so that no word is counted twice.
 """
 
 from collections.abc import Sequence
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
 
 
 _CACHE_SIZE = 16
-"""Number of names whose passages stay in memory for further pairs of the same entity."""
+"""Number of names whose passages stay in memory for other pairs with the same name."""
 _PASSAGE_MARGIN = 8
-"""Requested tokens, as a multiple of the average number for a passage's words; some words have many tokens."""
+"""A passage is requested with this many times the tokens that its words have on average, for words of many tokens."""
 
 
 class IndexCounts:
@@ -48,7 +49,7 @@ class IndexCounts:
     Args:
         index: the client of the public API.
         window: the largest distance of an answer from its entity, in words.
-        fetch: the largest number of occurrences of a name whose passages are read.
+        fetch: the largest number of occurrences of a rare name, whose passages are read.
     """
 
     def __init__(self, index: InfiniGramApi, window: int, fetch: int) -> None:
@@ -67,7 +68,7 @@ class IndexCounts:
         return rows
 
     def _row(self, pair: CountedPair, reach: int) -> ShardCount:
-        """Return the counts of a pair, in words if the passages around the rarer name can be read."""
+        """Return the counts of a pair, in words if passages of the entity, or else of the answer, can be read."""
         entity, answer = self._name_tokens(pair.entity_names), self._name_tokens(pair.answer_names)
         entity_count, answer_count = (sum(map(self._count, names)) for names in (entity, answer))
         kinds: tuple[CountKind, CountKind] = ("words", "words")  # of the entity count and of the pair count
@@ -92,18 +93,16 @@ class IndexCounts:
             answer=pair.answer,
             entity_count=entity_count,
             pair_count=pair_count,
-            capitals_count=self._total(capitalised_names),
-            lower_case_count=self._total(lower_case_names),
+            capitals_count=self._count_single_words(capitalised_names),
+            lower_case_count=self._count_single_words(lower_case_names),
             entity_counted=kinds[0],
             pair_counted=kinds[1],
         )
 
     def _in_words(self, pair: CountedPair, texts: Sequence[str]) -> Counts:
-        """Count a pair in the words of texts."""
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
-    def _total(self, names: set[str]) -> int:
-        """Return how often names of one word occur, from their tokens."""
+    def _count_single_words(self, names: set[str]) -> int:
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
@@ -121,7 +120,7 @@ class IndexCounts:
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
     def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
-        """Return the texts around all occurrences of names; None if there are too many, or if a text cannot be read."""
+        """Return the texts around all occurrences of names; None if they are not rare, or if a text cannot be read."""
         if count > self.fetch or not self.index.can_decode:
             return None
         positions = {ids: self.index.occurrences(ids) for ids in names}
@@ -171,7 +170,6 @@ class InfiniGramOptions(FrequencyOptions):
 
 
 def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[Part]:
-    """Return the index as the only part."""
     from swaymeter.tasks.models.tokenizer import tokenizer_revision
 
     try:
@@ -186,7 +184,7 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
 def _count(
     options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: ReportProgress
 ) -> PartCounts:
-    """Count pairs in the index; raises InputError and ServiceError."""
+    """Count pairs in the index; raises ModelError and ServiceError."""
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None

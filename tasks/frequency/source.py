@@ -14,7 +14,7 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""(function, text) -> function(text), computed once in a run; a text is for example a tokenizer's name."""
+"""(function, text) -> function(text); equal calls of a run are computed once. A text is for example a model's name."""
 ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 
@@ -53,7 +53,7 @@ class Part:
 
     Attributes:
         name: the name of the part.
-        key: JSON values on which the counts depend, in addition to the names and the window.
+        key: JSON values for the key of the counts, in addition to the names and the window.
         argument: a further input of the counting function, such as a path; picklable.
         uses_network: True if counting sends requests to a service.
     """
@@ -87,7 +87,7 @@ class FrequencySource:
         parts: (options, access, once) -> the parts of the corpus, without a request to a service.
         count: (options, part, pairs, access, progress) -> the counts of one part.
 
-    `parts` and `count` raise InputError.
+    `parts` raises InputError. `count` raises InputError, ModelError or ServiceError.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The words of a text, and the names that are searched for among them.
 
 Words are in UTF-8, split at white space, and without punctuation: the Unicode category P and all signs of ASCII such as
-"$". Punctuation is removed within a word, too: "Jean-Paul's" becomes JeanPauls. The bytes of many documents are
-processed together, because str.split alone takes longer than the whole count.
+"$". Punctuation is removed within a word, too: "Jean-Paul's" becomes JeanPauls. NumPy removes it from many documents
+together, because str.split alone would take longer than the whole count.
 
 A name occurs if its words stand side by side, with the same capitals. The aliases of a name count together with it.
 
@@ -11,9 +11,8 @@ A name of one word, such as May, may also be a common word. The default rule for
     n     = how often the entity's names of one word occur in the corpus, with their capitals or in lower case
     share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
-The rule tells names from common words by capitals alone. Names of several words, and names in a script without
-capitals, are never common words. An entity is omitted if one of its aliases is a common word or a single letter,
-because the occurrences of an alias count as the entity's.
+Only capitals tell a name from a common word, so names in a script without capitals are never common words. An entity is
+omitted if one of its aliases is a common word or a single letter, because its occurrences count as the entity's.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger decides.
 """
 
@@ -34,7 +33,7 @@ _ASCII_PUNCTUATION = string.punctuation.encode()
 _ASCII_SPACES = bytes(32 if code < 128 and chr(code).isspace() else code for code in range(256))
 """Table for bytes.translate that turns every white space of ASCII into a space."""
 _LEADS = ((0xC2, 0xE0, 2), (0xE0, 0xF0, 3), (0xF0, 0xF5, 4))
-"""Characters of two, three and four bytes in UTF-8: lower and upper bound of the first byte, and number of bytes."""
+"""Lower and upper bound of the first byte, and number of bytes, of characters with several bytes in UTF-8."""
 
 
 def words(text: bytes) -> bytes:
@@ -43,7 +42,7 @@ def words(text: bytes) -> bytes:
 
 
 def separate_words(text: bytes) -> bytes:
-    """Return the words, separated by one space; white space at either end becomes one space. Invalid bytes stay."""
+    """Return the words, separated by one space, with a space for white space at either end; invalid bytes stay."""
     text = text.translate(_ASCII_SPACES, _ASCII_PUNCTUATION)
     codes = np.frombuffer(text, np.uint8)
     if not text.isascii():
@@ -73,7 +72,7 @@ def _without_other_punctuation(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @cache
 def _kinds() -> NDArray[np.uint8]:
-    """Return the kind of every code point: punctuation, white space, or 0."""
+    """Return the kind of every code point beyond ASCII; 0 for other characters."""
     kinds = np.zeros(sys.maxunicode + 1, np.uint8)
     for point in range(128, sys.maxunicode + 1):
         character = chr(point)
@@ -158,7 +157,6 @@ class Names:
     """
 
     def __init__(self, pairs: Sequence[CountedPair]) -> None:
-        """Give ids to the names of pairs of an entity and an answer."""
         ids: dict[tuple[bytes, ...], int] = {}
 
         def ids_of(rows: Sequence[Sequence[str]], max_spaces: int | None = None) -> list[int]:
@@ -199,7 +197,7 @@ class Names:
 
     @cached_property
     def automaton(self) -> object:
-        """The automaton that finds all texts, each between two spaces, in one pass."""
+        """The Aho-Corasick automaton that finds all texts, each between two spaces, in one pass."""
         from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
         patterns = [b" " + text + b" " for text in self.texts]
@@ -207,6 +205,6 @@ class Names:
 
 
 def _reduce(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-    """Return every name with its words; one call of `words` reduces all names."""
+    """Return every name with its words; one call of `words` for all names is faster."""
     texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
     return zip(names, (text.strip(b" ") for text in texts), strict=True) if names else ()

@@ -1,8 +1,8 @@
 """The measures, and their registry.
 
 A module declares a `Measure`: its row type, its inputs, and `compute`, which turns prompts into rows. The formulas are
-in swaymeter.tasks.scoring. Importing this package imports no torch; `compute` imports torch when it is called.
-docs/extending.md explains how to add a measure; tests/extensions has examples.
+in swaymeter.tasks.scoring. Only a call of `compute` imports torch. docs/extending.md explains how to add a measure;
+tests/extensions has examples.
 """
 
 from swaymeter.tasks.measures import (

@@ -1,8 +1,7 @@
 """Answer-set persuasion: how far a context moves a query's distribution over the complete answers of the relation.
 
-The complete answers of an open query are the distinct objects of the relation's queries and contexts. The complete
-answers of a closed query are Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over
-contexts.
+The complete answers of an open query are the distinct objects of the relation's queries and contexts, and of a closed
+query Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over contexts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +41,6 @@ class AnswerSetPersuasion(PairScore):
 
 
 def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the score of every context before every query, over the complete answers of the query's type."""
     from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
@@ -61,7 +59,7 @@ def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequenc
 
 
 def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
-    """Return the answers that queries of a type can have in a relation, sorted."""
+    """Return the complete answers of a relation's queries of a type, sorted."""
     if query_type == "closed":
         return ["No", "Yes"]
     answers_of_queries = {query.answer for query in inputs.queries}
@@ -95,7 +93,6 @@ class AnswerSetSusceptibility(QueryScore):
 
 
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the mean over contexts of every query's stored scores."""
     answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
     stored = inputs.scores["answer_set_persuasion"]
     origins = provenance(stored, "query_id")

@@ -1,6 +1,6 @@
 """Sampled replies and a greedy reply to every question, closed-book and with each of its contexts.
 
-One pass samples the replies. If their clusters or coherent persuasion are missing, too, the same pass computes them.
+If the clusters or coherent persuasion of the replies are missing, too, the same pass computes them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,6 @@ class Answer(QuestionScore):
 
 
 _REPLY_COLUMNS = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids", "error")
-"""Attributes of a reply that are columns of its row."""
 
 
 def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> ComputedRows:
@@ -64,7 +63,7 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
     entailment = load_equivalence_model(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         prompts = sum(len(question.cases) for question in questions)
-        share = 0.5 if entailment else 1.0  # share of the progress; clustering the replies is the other half
+        share = 0.5 if entailment else 1.0  # share of the progress; the other half is for clustering
         with reporting(share * prompts, reports=prompts):
             sampled = sample(inputs, model, questions)
         rows: dict[str, Sequence[Row]] = {"answers": [row for case in sampled for row in _rows(case)]}
@@ -75,7 +74,6 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
 
 
 def _rows(case: SampledReplies) -> Iterator[Row]:
-    """Yield the rows of the sampled and greedy replies to a question, closed-book or with a context."""
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
         yield {
             **case.columns,
@@ -87,7 +85,6 @@ def _rows(case: SampledReplies) -> Iterator[Row]:
 
 
 def _derived_rows(inputs: Inputs, sampled: Sequence[SampledReplies], entailment: Entailment) -> Mapping[str, list[Row]]:
-    """Return the rows of clusters and, if the pass outputs it, of coherent persuasion."""
     texts = [[answer.text for answer in case.finished_answers.values()] for case in sampled]
     equivalent = entailment.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
     stand_in = {"stand_in": entailment.stand_in}
@@ -114,6 +111,6 @@ ANSWERS = Measure(
     rejection=reply_rejection,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy answer, from which all later scores of answers are computed",
-    # The step's key already contains the prompts; this entry keeps the keys of stored scores as they were.
+    # The step's key already contains the prompts. Without this entry, the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -1,11 +1,11 @@
 """Citations of stored replies: cited passages, source passages, and statements that passages disagree.
 
 A reply has a row if its context has at least two passages, or if the context numbers its passages. The source passages
-follow from the verdict of `whose_answer`:
+state the answer that the reply states. The verdict of `whose_answer`, and the rule on each passage, find this answer:
 
-- A reply that states the right answer has as sources all passages that state this answer.
-- A reply that states a wrong answer has as sources the passages that state this answer and do not state the right
-  answer. If all conflicting passages state the same answer, all of them are sources.
+- The sources of the right answer are all passages that state the right answer.
+- The sources of a wrong answer are the other passages that state this wrong answer. If all conflicting passages state
+  the same answer, all of them are sources.
 - A reply that states both answers has the sources of both.
 
 `scoring.citations` has the rules that find citations and statements of a conflict. No model is needed.
@@ -75,7 +75,7 @@ def citations(question: Question, case: QuestionContext, text: str, verdict: Ver
         question: the question.
         case: its context.
         text: the reply.
-        verdict: the verdict on the reply.
+        verdict: the verdict on the reply, of `whose_answer`.
     """
     from swaymeter.tasks.scoring.citations import cited_numbers, names_conflict
 
@@ -102,7 +102,6 @@ def citations(question: Question, case: QuestionContext, text: str, verdict: Ver
 
 
 def _right_passages(question: Question, case: QuestionContext) -> set[int]:
-    """Return the numbers of the passages that state the right answer."""
     return {
         number
         for number, passage in enumerate(case.passages, 1)
@@ -121,7 +120,7 @@ def _source_passages(
     if verdict == "original":
         return tuple(sorted(right))
     sources = set(right) if verdict == "both" else set()
-    # The passages that state another answer, each as a context of its own.
+    # The passages that state a wrong answer, each as a context of its own.
     others = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
         for number, passage in enumerate(case.passages, 1)

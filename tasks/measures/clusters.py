@@ -2,8 +2,8 @@
 
 An entailment model decides which replies are equivalent. A reply joins the first cluster whose members are all
 equivalent to it, or opens a new cluster; a study may choose another rule. All equivalences are stored, because standard
-errors need the clusters of random halves of the replies (half-samples). `scoring.semantic_entropy` has the formulas of
-four kinds of entropy, and `scoring.half_samples` has the formula of the standard errors.
+errors need the clusters of random halves of the replies (half-samples). `scoring.semantic_entropy` and
+`scoring.half_samples` have the formulas.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,13 +65,12 @@ def load_equivalence_model(inputs: Inputs) -> Entailment:
 
 
 def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
-    """Return each question as the text before its answers; None if the study compares answers without the question."""
+    """Return each question as a prefix of its answers; None if the study compares answers without the question."""
     with_question = inputs.parameters["clusters"].entailment_with_question
     return [question.question for question in questions] if with_question else None
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the clusters of stored sampled replies, which the entailment model compares."""
     entailment = load_equivalence_model(inputs)
     answers = rows_by_question(inputs, "answers", questions, "text")
     origins = question_provenance(inputs.scores["answers"], questions)
@@ -84,7 +83,7 @@ def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
 
 
 def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequence[int], common: Row) -> Iterator[Row]:
-    """Yield a row for each sample of a question: its number, cluster and equivalences, and the common columns."""
+    """Yield a row for each sample of a question: its number, cluster and equivalences, and the columns `common`."""
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     clusters = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
@@ -122,7 +121,7 @@ def clusters_of(
         measure: the measure whose parameters give the number of half-samples.
         equivalent: (n, n), the equivalences.
         key: the ids of question and context.
-        complement: if True, the replies outside of each half-sample are clustered instead.
+        complement: True clusters the replies outside of each half-sample.
     """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
@@ -163,7 +162,7 @@ KINDS = {
 }
 """The column of each kind of semantic entropy."""
 _KIND_WITHOUT_LOG_PROBS = "assignment"
-"""The kind of entropy for servers that give no log-probabilities."""
+"""The kind of entropy that needs no log-probabilities."""
 
 
 @table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
@@ -196,7 +195,6 @@ class SemanticEntropy(QuestionScore):
 
 
 def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the entropies of each question with each context, from stored replies and equivalences."""
     from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = rows_by_question(inputs, "answers", questions, "token_log_probs")

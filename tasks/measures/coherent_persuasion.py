@@ -1,9 +1,9 @@
-"""Coherent persuasion: how far a context moves the distributions along clusters of sampled replies.
+"""Coherent persuasion: how far a context moves the distributions of clusters of sampled replies.
 
-The next-token distributions along the replies are too large to store. If the replies are not stored yet, the pass that
-samples them also computes these scores. Stored replies keep their stored clusters, and are sampled once more for their
+The next-token distributions along the replies are too large to store. So the pass that samples the replies also
+computes these scores. If the replies are already stored, they keep their clusters, and are sampled again for the
 distributions. In a dtype shorter than float32, rounding may change a new sample. Then the model reads the stored
-tokens for the distributions.
+tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ class CoherentPersuasion(QuestionScore):
 
 
 def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the scores of stored replies, which are sampled once more for the distributions along them."""
+    """Yield the scores of stored replies; the replies are sampled again for their distributions."""
     sampled = sample(inputs, model, questions)
     answers = rows_by_question(inputs, "answers", questions, "token_ids", "thought_ids")
     origins = question_provenance(inputs.scores["clusters"], questions)
@@ -65,7 +65,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply; the model reads a reply that no new sample equals."""
+    """Return the mean distribution along each stored reply; the model reads a reply that was not sampled again."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }
@@ -90,7 +90,7 @@ def persuasion_rows(
 
     Args:
         inputs: the inputs of the pass.
-        sampled: the replies by question and context; of each question, the closed-book replies come first.
+        sampled: the replies; of each question, first the closed-book replies, then the replies with each context.
         distributions: for each element of `sampled`, the mean distribution (V,) along each reply with an answer.
         equivalent: for each element of `sampled`, the equivalences (n, n) of its replies with an answer.
     """

@@ -1,9 +1,9 @@
 """Context utilisation: how far a context moves the next token to the answer that the context states.
 
-A relevant context promotes the first tokens of the answers that it states. An irrelevant or neutral context should
-change nothing, so it promotes the likeliest token without the context. A relevant context that states no answer, or
-contradictory answers, has no row. Binary utilisation is true if the likeliest token with the context is a promoted
-token, even if the context does not raise its probability.
+A relevant context promotes the first tokens of the answers that it states; it has no row if it states no answer, or
+contradictory answers. An irrelevant or neutral context should change nothing, so it promotes the likeliest token
+without the context. Binary utilisation is true if the likeliest token with the context is a promoted token, even if the
+context lowers its probability.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         for question, case in cases
     ]
     next_by_prompt = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    # A model or its chat template may open thoughts. All prompts have the same template, so the first prompt shows it.
+    # All prompts have the same chat template, so the first prompt shows whether it opens thoughts.
     likeliest = map(next_by_prompt.likeliest, range(len(prompts)))
     refuse_thoughts("context_utilisation", model, likeliest, prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
@@ -103,6 +103,6 @@ CONTEXT_UTILISATION = Measure(
     compute=compute,
     rejection=first_token_rejection,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
-    # The step's key already contains the prompts; this entry keeps the keys of stored scores as they were.
+    # The step's key already contains the prompts. Without this entry, the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -5,18 +5,17 @@ that the rule leaves undecided. A person's verdict holds for every reply with th
 context. If the person names a variant or a sample, the reply must also be of this variant or sample. `scoring.followed`
 defines the outcomes.
 
-This module is no measure: the stage `aggregate` calls `decided_answers` for each relation.
-`data.sources.judgements` reads the files of people; its docstring lists the modules that a verdict passes through.
+This module is no measure: the stage `aggregate` calls `decided_answers`. The docstring of `data.sources.judgements`
+lists the modules that a person's verdict passes through.
 
 An outcome compares the reply after a context with the closed-book reply. So a verdict on the closed-book reply may
-change the outcome of every context. Closed-book, the verdict "context" means the answer of any conflicting context.
-`_verdict_for_context` therefore translates the verdict for each context:
+change the outcome of every context. On a closed-book reply, "context" means the answer of any conflicting context.
+`_verdict_for_context` translates such a verdict for one context, so that "context" means this context's answer:
 
 - A supporting context states the original answer, so "original" and "both" become "context", and every other verdict
   becomes "neither".
-- If a single context conflicts, "context" means the answer of this context.
-- If several contexts conflict, "context" stays if the rule finds this context's answer in the closed-book reply.
-  Otherwise, the rule's verdict replaces "context".
+- With any other context, "context" and "both" stay if only this context conflicts, or if the rule finds this context's
+  answer in the closed-book reply. Otherwise, the rule's verdict replaces them. All other verdicts stay.
 """
 
 from collections import defaultdict
@@ -35,17 +34,15 @@ COLUMNS_READ = {
     "whose_answer": [*_KEY, "verdict", "decided_by", "reason", "outcome"],
     "judged_answers": [*_KEY, "judge", "verdict", "rule"],
 }
-"""Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
+"""Columns of each table that `decided_answers` reads, in the order of its arguments."""
 _NO_DECIDER = {"decider": None, "judgement": None}
-"""Columns of a reply with the rule's verdict, whose outcome changes with the verdict on the closed-book reply."""
+"""Columns of a reply that keeps the rule's verdict; only its outcome changed, by a verdict on the closed-book reply."""
 
 
 class _DecidedVerdict(NamedTuple):
     """A verdict of a person or a judge.
 
     Attributes:
-        verdict: The verdict.
-        decided_by: person or judge.
         decider: The name of the person or of the judge.
         judgement: The number of a person's judgement; None for a judge.
     """
@@ -82,7 +79,7 @@ def decided_answers(
     judge_decisions = {
         tuple(row[name] for name in _KEY): _DecidedVerdict(row["verdict"], "judge", row["judge"])
         for row in judge_verdicts
-        if row["verdict"] and row["rule"] is None
+        if row["verdict"] and row["rule"] is None  # the rule left the reply undecided
     }
     decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judge_decisions)}
     replies_by_variant: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
@@ -116,11 +113,10 @@ def _decided_replies(
     judge_decisions: Mapping[tuple[object, ...], _DecidedVerdict],
     verdicts: Sequence[Judgement],
 ) -> Iterator[Row]:
-    """Yield rows of one variant's replies to a question: decided replies, and replies with a new outcome."""
+    """Yield a row for each decided reply, and each reply with a new outcome, of one variant to one question."""
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _DecidedVerdict | None:
-        """Return a person's verdict on a reply, else a judge's verdict, else None."""
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
             return _DecidedVerdict(
@@ -155,7 +151,6 @@ def _decided_replies(
 
 
 def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
-    """Return the person's verdict on a reply; None without a verdict."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
     variants = {"", row["model"], f"{row['model']} ({row['dtype']})"}  # "" is for all variants
     words = comparable_text(row["text"])  # without differences that spreadsheet programs make
@@ -169,14 +164,12 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
 def _verdict_for_context(
     question: Question, case: QuestionContext, closed_book_decision: _DecidedVerdict, rule: Decision
 ) -> Verdict:
-    """Return the verdict on the closed-book reply in which "context" means the answer of this context only.
-
-    In the decision, "context" means the answer of any conflicting context of the question.
+    """Return the verdict on the closed-book reply for one context; the module's docstring has the rules.
 
     Args:
         question: The question.
         case: A context of the question.
-        closed_book_decision: A person's or judge's verdict on the closed-book reply.
+        closed_book_decision: A person's or judge's verdict, in which "context" means any conflicting context's answer.
         rule: The rule's decision on the same reply, in which "context" means the answer of this context.
     """
     # A judge decides only what the rule leaves undecided.
@@ -184,7 +177,7 @@ def _verdict_for_context(
         return rule.verdict
     if gives_original(question, case):
         return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
-    # This context conflicts, so a verdict that excludes the answers of all conflicting contexts holds for this context.
+    # A verdict that excludes the answers of all conflicting contexts holds for this context, too.
     if closed_book_decision.verdict not in TAKES_CONTEXT:
         return closed_book_decision.verdict
     # The reply states this context's answer if the rule finds the answer, or if no other context conflicts.
@@ -195,6 +188,6 @@ def _verdict_for_context(
 
 
 def _in_terms_of_rule(judgement: Judgement, question: Question, case: QuestionContext) -> Verdict:
-    """Return a person's verdict in the rule's terms: "original" and "both" are "context" with a supporting context."""
+    """Return a person's verdict in the rule's terms: with a supporting context, the original answer is "context"."""
     verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if gives_original(question, case) and verdict in ("original", "both") else verdict

@@ -59,14 +59,13 @@ def _means_by_form(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[R
 
 
 def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the mean over entities of every context under every form."""
     for common, means in _means_by_form(inputs, queries):
         for context, score in zip(inputs.contexts, means, strict=True):
             yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
 
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the mean over contexts and entities of every form; equal contexts count as often as they occur."""
+    """Yield the mean over contexts and entities of every form; every context counts, also one with an equal text."""
     for common, means in _means_by_form(inputs, queries):
         score = float(means.mean())
         yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}

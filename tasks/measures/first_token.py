@@ -1,4 +1,4 @@
-"""Shared parts of measures that read the first token of a reply: their prompts, and the models that they refuse."""
+"""Prompts and refused models of the measures that read the first token of a reply."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from swaymeter.tasks.models.capabilities import Model, Tokens
 
 
 def first_token_prompts(inputs: Inputs) -> AnswerPrompts:
-    """Return prompts with the generation prompt, without which the next token would begin the assistant's header."""
+    """Return prompts with the generation prompt; without it, the next token would begin the assistant's header."""
     return replace(inputs.answer_prompts, generation_prompt=True)
 
 

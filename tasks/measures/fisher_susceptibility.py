@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the scores of queries without contexts; the whole vocabulary has a score only if there are draws."""
+    """Yield the scores of queries without contexts; `fisher` needs draws."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
@@ -43,7 +43,7 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
     texts = [query.text for query in queries]
     options: dict[str, Any] = {"top_k": top_k}
     if draws:
-        # top_k None: the score of the whole vocabulary, in which `exact` tokens are computed exactly.
+        # top_k None asks for the score of the whole vocabulary, whose likeliest `exact` tokens are computed exactly.
         options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, top_k_trace, trace, error in zip(
@@ -61,7 +61,7 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
 
 
 def _chunks(inputs: Inputs, model: Differentiable) -> Sequence[Sequence[Query]]:
-    """Return chunks by the cost of a query, which is read once and differentiated `top_k + draws` times."""
+    """Return chunks by the cost of a query: `top_k + draws` derivatives."""
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)
 

@@ -37,7 +37,6 @@ class GreedyAnswer(PairScore):
 
 
 def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the greedy reply to every query after every context."""
     from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
@@ -100,7 +99,6 @@ class MemorizationRatio(QueryScore):
 
 
 def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the counts and ratios of every query, from stored greedy replies."""
     from swaymeter.tasks.scoring.memorization import Reply, count
 
     stored = inputs.scores["greedy_answers"]

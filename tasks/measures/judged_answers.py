@@ -1,9 +1,8 @@
 """Verdicts of a judge on stored replies: on undecided replies, and on a sample of replies that the rule decided.
 
 A reply is undecided if its column `decided_by` in whose_answer is NULL; the judge's verdict then replaces the rule's. A
-reply of the sample keeps the rule's verdict. The judge's verdict on it serves only the agreement of judge and rule.
-`scoring.judging` has the kinds of judges. A verdict is stored by its case and prompt, so that a judge reads each case
-once.
+reply of the sample keeps the rule's verdict; the judge's verdict serves only the agreement of judge and rule.
+`scoring.judging` has the kinds of judges. Verdicts are stored, so that a judge reads each case once.
 """
 
 import re
@@ -93,7 +92,6 @@ class JudgedAnswersParameters(Parameters):
 
     @model_validator(mode="after")
     def _refuse_unused_parameters(self) -> "JudgedAnswersParameters":
-        """Refuse parameters that this kind of judge does not use."""
         for name in ("key_from", "timeout_s"):
             if getattr(self, name) and not self.endpoint:
                 raise ValueError(f"{name} is for a judge at a server; write judge as NAME@URL, or leave {name} out")
@@ -153,7 +151,6 @@ class JudgedAnswer(QuestionScore):
 
 
 def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> ComputedRows:
-    """Yield the rows of each chunk of questions."""
     judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     prompt_digest = content_key(asdict(judge_prompt()))
@@ -209,8 +206,8 @@ def _rows(
 def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
     """Draw `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
-    # A judge needs an answer to look for: the context's or the original answer.
-    has_sides = {
+    # A judge reads a reply only for an answer: the original answer or the context's.
+    has_answer = {
         (question.question_id, case.context_id): any(sides(question, case))
         for question in inputs.questions
         for case in question.cases
@@ -218,7 +215,7 @@ def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
     decided = sorted(
         (row["question_id"], row["context_id"])
         for row in inputs.scores["whose_answer"].select(columns).to_pylist()
-        if row["sample"] is None and row["decided_by"] and has_sides.get((row["question_id"], row["context_id"]))
+        if row["sample"] is None and row["decided_by"] and has_answer.get((row["question_id"], row["context_id"]))
     )
     draw = generator(inputs.seed, "agreement with the judge", inputs.relation)
     indices = draw.choice(len(decided), size=min(size, len(decided)), replace=False) if decided else ()
@@ -226,7 +223,7 @@ def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
 
 
 def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
-    """Return the verdicts on cases; new verdicts of the judge are stored, if there is a store."""
+    """Return the verdicts on cases, and store new verdicts; None for `stored` stores nothing."""
     if stored is None:
         return judge.ask(cases)
     new = [case for case in dict.fromkeys(cases) if stored.get(case) is None]

@@ -1,11 +1,10 @@
 """The declaration of a measure, the inputs and outputs of its `compute`, and the chunks that are stored together.
 
-A query is put after every context of its relation, or after contexts of its own sample. The sample has relevant
+A query is put after every context of its relation, or after the contexts of its own sample. The sample has relevant
 contexts, which mention the query's entity, and other contexts. The study's seed and the query's id draw the sample
 without replacement. Sampled contexts keep the order of the relation's contexts.
 
-Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
-relevant.
+Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context: samples of 256 contexts, 8 of them relevant.
 """
 
 import math
@@ -93,8 +92,8 @@ Chunk = Sequence[Any]
 Row = Mapping[str, Any]
 """A row of scores.
 
-A measure itself sets the column `engine`. `stored_chunks` adds the relation and the other columns of the model, such as
-`dtype`. A row that is derived from stored rows already has all of these columns.
+The measure sets the column `engine`; `stored_chunks` adds the relation and the other columns of the model. A row that
+is derived from stored rows already has all of these columns.
 """
 
 ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
@@ -118,7 +117,7 @@ def zero_or_at_least(least: int, zero_effect: str) -> AfterValidator:
 
     Args:
         least: the least number of draws for a standard error.
-        zero_effect: the effect of 0 draws, for the message, such as "for no standard errors".
+        zero_effect: the effect of 0 draws in the message, such as "for no standard errors".
     """
 
     def check(draws: int) -> int:
@@ -153,7 +152,7 @@ class Inputs:
         answer_prompts: the instructions for short answers, and the start token.
         per_query: the size of each query's own sample of contexts; None for every context before every query.
         variant: the key of the variant.
-        label: the variant's name in scores; "" for the model's name.
+        label: the name of the variant in scores; "" for the name of the model.
         decoding: the contrastive decoding; None for the model's own distribution.
         load_served: loads a model at an endpoint, for measures that use another model than the study's.
         verdicts: the folder of stored verdicts of judges; None to store no verdicts.
@@ -225,8 +224,7 @@ class Measure:
         rejection: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
         chunks: (inputs, model) -> the chunks; by default `chunks_of`.
         prompts: (parameters, queries, contexts) -> number of prompts for these numbers of queries and contexts; by
-            default, all prompts that `about` names. A run counts the prompts of each chunk; --dry-run counts the
-            prompts of each relation.
+            default, all prompts that `about` names.
     """
 
     row: type[Score]
@@ -288,7 +286,7 @@ class Measure:
             queries: number of queries.
             contexts: number of contexts before a query.
             cases: number of prompts that have a question alone or with one of its contexts.
-            left_out: number of passages of contexts with several passages; each is left out once.
+            left_out: number of prompts in which an evidence set lacks one passage.
         """
         if self.prompts is not None:
             return self.prompts(parameters, queries, contexts)
@@ -363,16 +361,14 @@ LEAST_PROMPTS = 8192
 """Lower bound of the prompts in a chunk, which keeps a machine busy."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Number of questions in a chunk, by device, which keeps the device busy.
-
-Distributions along the replies to more questions would fill the memory.
-"""
+"""Number of questions in a chunk, by device. Fewer questions would not keep the device busy; distributions along the
+replies to more questions would fill the memory."""
 
 Item = TypeVar("Item")
 
 
 def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
-    """Return the chunks of a measure; a single chunk for a measure that is derived from stored scores."""
+    """Return the chunks of a measure; a derived measure has a single chunk by default."""
     if measure.chunks is not None:
         return measure.chunks(inputs, model)
     if measure.capability is None:
@@ -383,7 +379,7 @@ def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
 
 
 def cut_questions(inputs: Inputs, model: Any) -> Sequence[Chunk]:
-    """Return the questions in chunks, larger ones on a GPU; `model` is None without a language model."""
+    """Return the questions in chunks, larger ones on a GPU; without a model (None), in chunks for a CPU."""
     return cut(inputs.questions, QUESTIONS_A_CHUNK[model.device.partition(":")[0] if model else "cpu"])
 
 
@@ -398,5 +394,5 @@ def by_form(queries: Sequence[Query]) -> list[Query]:
 
 
 def cut(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """Return the items in chunks of `size`; the last chunk may be smaller."""
+    """Return the items in chunks of `size`."""
     return [items[start : start + size] for start in range(0, len(items), size)]

@@ -1,7 +1,6 @@
 """Persuasion of each passage before a question: how far its omission moves the next-token distribution.
 
-Each passage of each context has one row. The only passage of a context is compared with the question without a
-context.
+A context of one passage is compared with the question alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ class PassagePersuasion(QuestionScore):
 
 
 class _OmittedPassage(NamedTuple):
-    """A passage that a prompt leaves out of a question's context; `number` is its position, from 1."""
+    """A passage of a question's context that a prompt omits; `number` is its position, from 1."""
 
     question: Question
     case: QuestionContext
@@ -57,20 +56,20 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     def prompt(question: Question, case: QuestionContext) -> AnswerPrompt:
         return answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
 
-    left_out: list[_OmittedPassage] = []
+    omitted: list[_OmittedPassage] = []
     prompts: list[tuple[AnswerPrompt, AnswerPrompt]] = []
     for question in questions:
         for case in question.contexts:
             whole = prompt(question, case)
             for number in range(1, len(case.passages) + 1):
-                left_out.append(_OmittedPassage(question, case, number))
+                omitted.append(_OmittedPassage(question, case, number))
                 prompts.append((whole, prompt(question, case.without(number))))
     pairs = [(whole.tokens, without.tokens) for whole, without in prompts]
     scores = passage_persuasion(model, pairs, batch_size=inputs.batch_size)
     if pairs:
         likeliest = {token for score in scores for token in (score.token_with, score.token_without)}
         refuse_thoughts("passage_persuasion", model, sorted(likeliest), pairs[0][0])
-    for (question, case, number), (whole, without), score in zip(left_out, prompts, scores, strict=True):
+    for (question, case, number), (whole, without), score in zip(omitted, prompts, scores, strict=True):
         yield {
             **case_columns(question, case),
             "passage": number,
@@ -95,5 +94,6 @@ PASSAGE_PERSUASION = Measure(
     rejection=first_token_rejection,
     omits_each_passage=True,
     meaning="how far each passage of a context moves the next token, given the other passages",
+    # The step's key already contains the prompts. Without this entry, the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

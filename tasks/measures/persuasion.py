@@ -3,10 +3,10 @@
 `scoring.persuasion` has the formulas. The measures beside persuasion are:
 
 - susceptibility: the mean of stored persuasion over contexts.
-- likeliest_tokens: the likeliest next tokens after a query. The whole distributions are not stored.
+- likeliest_tokens: the likeliest next tokens after a query, in place of whole distributions, which are not stored.
 - precision: scores of some queries in a second dtype. The study's seed and the queries' ids draw these queries.
-- persuasion_bound: a lower bound of persuasion, for servers that give likeliest tokens and no whole distributions. It
-  has a table of its own, and no mean, test or figure mixes it with persuasion.
+- persuasion_bound: a lower bound of persuasion, for servers that give only the likeliest tokens. No mean, test or
+  figure mixes it with persuasion.
 
     susceptibility: sigma(q) = sum_c p(c) pi(c,q), with p(c) the frequency of the context's text
 
@@ -71,8 +71,7 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
 def compute_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """Yield the result for each item, in order, and compute the next result while the caller uses the current one.
 
-    One thread computes all results, because threads must not share a tokenizer. The error of an item is raised in
-    place of its result.
+    One thread computes all results, because threads must not share a tokenizer. An item's error is raised in its turn.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
         futures = (thread.submit(make, item) for item in items)
@@ -124,8 +123,7 @@ def means_over_contexts(
     """
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
-    # The queries are cut into the chunks in which they were scored, because a matrix product of another shape may round
-    # differently.
+    # Same chunks as in scoring, because a matrix product of another shape may round differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
@@ -150,7 +148,7 @@ SUSCEPTIBILITY = Measure(
 NO_CONTEXT = "none"
 """The context id of a query alone."""
 QUERIES_A_BATCH = 16
-"""Number of queries whose prompts are read together."""
+"""Number of queries whose likeliest tokens are computed together."""
 
 
 class LikeliestTokensParameters(Parameters):
@@ -177,7 +175,6 @@ class LikeliestToken(QueryScore):
 
 
 def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the likeliest tokens after each query, alone and after its most and least persuasive contexts."""
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
 
@@ -260,10 +257,9 @@ class Precision(QueryScore):
 
 
 def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the differences between each query's scores in the model's dtype and in the reference dtype."""
     from swaymeter.tasks.scoring.persuasion import persuasion
 
-    reference = _reference(inputs, model)
+    reference = _reference_model(inputs, model)
     for group, contexts in inputs.by_contexts(queries):
         context_texts, query_texts = [context.text for context in contexts], [query.text for query in group]
         own = persuasion(model, context_texts, query_texts, start_token=inputs.start_token)
@@ -281,8 +277,7 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
             }
 
 
-def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
-    """Load the same model in the reference dtype."""
+def _reference_model(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
     from swaymeter.tasks.models.loading import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
@@ -304,7 +299,7 @@ PRECISION = Measure(
     about="contexts",
     capability="next_token_logits",
     compute=_precision,
-    other_model=_reference,
+    other_model=_reference_model,
     chunks=_chunks,
     parameters=PrecisionParameters,
     applies=lambda parameters, dtype: dtype not in (parameters.reference, SERVED),
@@ -333,7 +328,6 @@ class PersuasionBound(PairScore):
 
 
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the bound of every context before every query."""
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
     from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound

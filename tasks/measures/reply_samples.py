@@ -53,12 +53,11 @@ class SampledReplies:
 
     Attributes:
         question: the question.
-        case: the context, or ALONE for the question without a context.
+        case: the context; ALONE if closed-book.
         prompt: the prompt; None for an application, which writes its own prompts.
         answers: the greedy reply and the sampled replies.
         engine: name of the engine.
-        thinking: the setting of thoughts in the prompt, such as enable_thinking=false; None if the chat template has no
-            thoughts.
+        thinking: the setting of thoughts in the prompt, such as enable_thinking=false; None without such a setting.
     """
 
     question: Question
@@ -100,7 +99,7 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
 
 
 def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
-    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts (None without thoughts)."""
+    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts; None for no thoughts."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
@@ -119,7 +118,7 @@ def window_rejection(
 
     options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
-        # One closed-book case and one case with a context are enough, because "" replaces every context in this check.
+        # One closed-book case and one with a context are enough, because this check replaces every context by "".
         case_by_form = {case.text is None: case for case in question.cases}
         for is_closed_book, case in case_by_form.items():
             context = None if is_closed_book else ""
@@ -149,7 +148,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
     prompts = [prompt_of(question, case) for question, case in cases]
     tokens = [prompt.tokens for prompt in prompts]
-    contextless = None  # for contrastive decoding: the closed-book prompt beside each prompt with a context
+    contextless = None  # for contrastive decoding: the closed-book prompt for each prompt with a context
     if inputs.decoding:
         contextless = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]
@@ -172,7 +171,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
             for prompt_tokens, replies in zip(tokens, answers, strict=True)
         ]
     thinking = thinking_words(model, prompt_texts, max_thoughts)
-    # The engine is chosen for the text that is decoded first: the thoughts, or the answers of a model without thoughts.
+    # The engine is chosen for the text that is decoded first: the thoughts, or without thoughts the answers.
     engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [
         SampledReplies(question, case, prompt, replies, engine_name, thinking)
@@ -181,7 +180,6 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
 
 def _application_replies(model: TextModel, questions: Sequence[Question]) -> list[SampledReplies]:
-    """Return the replies of an application, which writes its own prompts."""
     cases = [(question, case) for question in questions for case in question.cases]
     return [
         SampledReplies(question, case, None, SampledAnswers((), answer), model.engine_name, None)

@@ -95,7 +95,6 @@ def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
 
 
 def _listed(values: Iterable[str | None]) -> str | None:
-    """Return different values as a text, such as "cpu, cuda:0"; None without a value."""
     return ", ".join(sorted({value for value in values if value is not None})) or None
 
 
@@ -129,7 +128,6 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 
 
 def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
-    """Return True for each row of a reply without an answer."""
     return pc.is_in(answers["state"], pa.array(MISSING_STATES))
 
 
@@ -138,8 +136,8 @@ def rows_by_question(
 ) -> dict[QuestionKey, list[Row]]:
     """Return stored rows of sampled or greedy replies by question and context, in the order of the samples.
 
-    Replies without an answer of the model, such as withheld replies (`MISSING_STATES`), are left out. A question with
-    stored rows, but without a remaining reply, has an empty list.
+    Replies without an answer (`MISSING_STATES`), such as withheld replies, are left out. The list of a question may
+    therefore be empty.
 
     Args:
         inputs: the inputs of the pass.
@@ -152,11 +150,10 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # `possibly_empty` has the replies whose questions may have an empty list; other questions without rows raise an
-    # error below. For `answers`, these are all replies, because a question may have only greedy replies. For any other
-    # measure, these are the replies without an answer, for which the measure stores no rows.
-    possibly_empty = answers if measure == "answers" else answers.filter(_is_missing(answers))
-    keys = possibly_empty.select(["question_id", "context_id"]).to_pylist()
+    # A question whose stored replies are all left out has an empty list. Another measure stores no row for a reply
+    # without an answer, so only such a reply excuses that its rows are missing.
+    replies = answers if measure == "answers" else answers.filter(_is_missing(answers))
+    keys = replies.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}
     scores = rows_of(inputs.scores[measure], questions)
     if measure == "answers":

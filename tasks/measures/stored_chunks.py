@@ -46,7 +46,7 @@ class Cost:
 
     @classmethod
     def total(cls, chunks: Sequence[Mapping[str, Any]]) -> "Cost":
-        """Return the total cost of chunks from their notes, which are stored beside their rows."""
+        """Return the total cost of chunks from their notes (the metadata beside their rows)."""
         return cls(**{name: sum(notes[name] for notes in chunks) for name in asdict(cls())})
 
 
@@ -59,13 +59,13 @@ def measure_relation(
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
-        inputs: Inputs of the passes. This function sets the field `outputs`, and adds stored measures to `scores`.
+        inputs: Inputs of the passes. Each pass gets a copy with its own `outputs`, `scores` and `rejected`.
         outputs: Artifacts of the measures, by name.
         load_model: Function that loads the model.
         progress: Function that is called before each chunk, at most once a second within a chunk, and at the end.
 
     Returns:
-        The cost.
+        The cost of the computed chunks.
     """
     chunk_notes: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
@@ -135,7 +135,7 @@ def _compute_pass(
 
 
 def _chunk_reporter(progress: ReportProgress, done: int, prompts: int, total: int) -> Callable[[float], None]:
-    """Return a function that adds up the answered prompts of a chunk, to `prompts` at most, and reports the sum."""
+    """Return a function that adds up the prompts read in a chunk, to `prompts` at most, and reports the sum."""
     answered, reported = 0.0, time.monotonic()
 
     def report(count: float) -> None:
@@ -155,7 +155,7 @@ def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
 
 
 def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
-    """Drop questions that the model cannot read; log the first one and add the rejection reasons."""
+    """Drop questions that the model cannot read, and add their rejection reasons."""
     reasons = {question.question_id: measure.rejection(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
     names = {question.question_id: question.printable_name for question in inputs.questions}
@@ -174,10 +174,7 @@ def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Input
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
-    """Return True if an artifact is complete and, for a part, its chunk has these bounds.
-
-    After a change of the chunks' sizes, stored parts have other bounds.
-    """
+    """Return True for a complete artifact; a part must have these bounds, which change with the chunks' sizes."""
     check = artifact.check()
     if check.state != "done":
         return False
@@ -185,20 +182,18 @@ def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bo
 
 
 def _next_chunk(computed: ComputedRows, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
-    """Return the rows of the next chunk by measure, and its times and forward passes."""
     started_at, start = _now(), time.perf_counter()
-    passes_before = sum(model.forward_passes for model in models)
+    forward_passes_before = sum(model.forward_passes for model in models)
     rows = next(computed)
     return rows, {
         "started_at": started_at,
         "finished_at": _now(),
         "seconds": time.perf_counter() - start,
-        "forward_passes": sum(model.forward_passes for model in models) - passes_before,
+        "forward_passes": sum(model.forward_passes for model in models) - forward_passes_before,
     }
 
 
 def _store(inputs: Inputs, model: Any, rows: Sequence[Row], output: TableArtifact, about: Mapping[str, Any]) -> None:
-    """Write rows to a part or to a whole file, with the columns of the model and the notes beside the rows."""
     common: dict[str, Any] = {"relation": inputs.relation}
     model_notes: dict[str, Any] = {}
     if model is not None:

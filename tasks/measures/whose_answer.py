@@ -6,7 +6,7 @@ persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has t
 equal to another reply, even to another empty reply.
 whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
-For a verdict of whose_answer, the rule looks for the answers of one or two sides in the reply:
+For a verdict, the rule of `scoring.followed` looks in the reply for the answers of one or two sides:
 
 - Closed-book: the original answer against the answers of the question's conflicting and mixed contexts.
 - A context that states another answer: the original answer against this answer.
@@ -63,7 +63,6 @@ class Accuracy(QuestionScore):
 
 
 def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the accuracy of every greedy reply that has an expected answer."""
     from swaymeter.tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
@@ -78,9 +77,9 @@ def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
 def _greedy_answers(
     inputs: Inputs, questions: Sequence[Question]
 ) -> Iterator[tuple[Question, QuestionContext, str, str | None, Row]]:
-    """Yield each question with each context, its greedy reply, its closed-book greedy reply, and columns of its score.
+    """Yield each question and context with their greedy reply, the closed-book greedy reply and columns of the score.
 
-    A reply without an answer, such as one whose thoughts did not end, is left out.
+    Replies without an answer, such as thoughts that did not end, are left out.
     """
     origins = question_provenance(inputs.scores["answers"], questions)
     stored = rows_by_question(inputs, "answers", questions, "text", greedy=True)
@@ -127,7 +126,6 @@ class Persuaded(QuestionScore):
 
 
 def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the effect of each context that states one answer on the greedy reply."""
     from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
@@ -200,7 +198,6 @@ class WhoseAnswer(QuestionScore):
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Yield the rule's verdict on every reply, and the outcome of a greedy reply with a context that is not mixed."""
     origins = question_provenance(inputs.scores["answers"], questions)
     samples = rows_by_question(inputs, "answers", questions, "text")
     greedy = rows_by_question(inputs, "answers", questions, "text", greedy=True)
@@ -228,10 +225,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
 
 
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
-    """Return the rule's decision on a reply to a question with a context.
-
-    The rule ignores an answer without words, such as the emoji of a flag.
-    """
+    """Return the rule's decision on a reply to a question with a context."""
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
     if not context and not original:
@@ -259,7 +253,7 @@ def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], t
 
 
 def gives_original(question: Question, case: QuestionContext) -> bool:
-    """Return True if the answer of a context is the original answer, so that a reply can state only this side."""
+    """Return True if a context supports the original answer or states it."""
     return case.condition in SUPPORTING or is_among(_with_words(case.answers), _with_words(question.forms))
 
 
@@ -270,7 +264,7 @@ def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
 
 
 def _with_words(answers: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct answers that have words; the emoji of a flag has none."""
+    """Return the distinct answers that have words; the rule ignores others, such as the emoji of a flag."""
     return tuple(answer for answer in dict.fromkeys(answers) if words(answer))
 
 

@@ -181,7 +181,7 @@ class Application(TextModel):
         return answers
 
     def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
-        """Raise ModelError if so many questions fail that the function, or a service that it uses, must be broken."""
+        """Raise ModelError after too many failed questions: then the function, or a service that it uses, is broken."""
         if answer.error is None:
             self._has_replied = True
             self._failures.clear()
@@ -220,7 +220,6 @@ class Application(TextModel):
         return _answer_of_text(text), False
 
     def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
-        """Call the function, with retries of transient errors."""
         # Imported here, and asyncio below, because each takes 0.1 s and recorded replies need neither.
         from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
@@ -300,16 +299,19 @@ def _loop() -> "asyncio.AbstractEventLoop":
 _objects: dict[str, Callable[..., Any]] = {}
 """Functions that were passed as objects, by reference."""
 _named_references: set[str] = set()
-"""References of functions that a person has named in this process."""
+"""References of functions that the user of this process has named."""
 
 
 def name_function(reference: str) -> None:
-    """Record that a person names this function, so that even a study file in a workspace may call it."""
+    """Record that the user of this process names a function, so that `load_function` trusts it.
+
+    A function that only a study file in a workspace names is not trusted: the workspace may come from somebody else.
+    """
     _named_references.add(reference)
 
 
 def is_named(reference: str, *, is_in_workspace: bool) -> bool:
-    """Return True if a person names the function, on the command line or in a study file outside a workspace."""
+    """Return True if the user names the function, on the command line or in a study file outside a workspace."""
     return not is_in_workspace or reference in _named_references
 
 
@@ -323,7 +325,7 @@ def register_function(function: Callable[..., Any]) -> str:
 
 
 def function_revision(reference: str) -> str:
-    """Return the revision of a function without importing it: VERSION of its file, if any, and the file's digest.
+    """Return VERSION of a function's file, if any, and the file's digest, without importing the file.
 
     For a function that was passed as an object, the digest is that of its source code.
 
@@ -366,7 +368,7 @@ def _revision(version: str, digest: str) -> str:
 
 
 def _file_of(reference: str) -> tuple[Path, str]:
-    """Return the file and the name of a function, without importing any package."""
+    """Return the file and the name of a function; imports nothing."""
     match = FUNCTION.fullmatch(reference)
     if match is None:
         raise ModelError(f"function {reference}: write FILE.py:FUNCTION or MODULE:FUNCTION, such as my_app.py:answer")
@@ -402,10 +404,10 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
 
     Args:
         reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
-        is_in_workspace: True if the study file lies in a workspace, which may come from somebody else.
+        is_in_workspace: True if the study file lies in a workspace.
 
     Raises:
-        ModelError: The function cannot be imported, or does not take a question and passages.
+        ModelError: The function is not trusted, cannot be imported, or does not take a question and passages.
     """
     if not is_named(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
@@ -427,7 +429,6 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
 
 @functools.cache
 def _import(reference: str) -> Callable[..., Any]:
-    """Return the function of a reference from its imported module; ModelError if it cannot be imported."""
     file, name = _file_of(reference)
     module_name = reference.rpartition(":")[0]
     folder = str(file.parent.absolute()) if module_name.endswith(".py") else str(Path.cwd())

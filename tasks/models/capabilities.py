@@ -8,8 +8,7 @@ These are the protocols, what their methods return, and measures that use them:
     Differentiable    gradients with respect to input embeddings           Fisher susceptibility
     LikeliestTokens   the likeliest next tokens, as chat APIs give them    lower bounds of persuasion
 
-`LanguageModel`, a network on this machine, has all protocols. Its methods are functions of other modules, and the
-docstrings of these functions explain the arguments.
+`LanguageModel`, a network on this machine, has all protocols. The functions behind its methods document the arguments.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +58,7 @@ Prompts = Sequence[Sequence[Tokens]]
 
 
 MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "failed", "unrecorded", "not_asked")
-"""States of replies without an answer of the model; no score counts such a reply."""
+"""States of replies without an answer; no score counts such a reply."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class Answer:
 
     @property
     def is_missing(self) -> bool:
-        """True if the reply holds no answer of the model, so that no score counts it."""
+        """True if no score counts the reply, because it has no answer."""
         return self.state in MISSING_STATES
 
 
@@ -277,7 +276,6 @@ class Differentiable(Model, Protocol):
     ) -> NDArray[np.float64]:
         """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query q and direction z: (n_queries, n_top + draws).
 
-        theta are the query's input embeddings, and a are the tokens of the vocabulary. A direction z weighs these
-        tokens: each of `n_top` directions has one likely token, and each of `draws` directions has all other tokens
-        with random signs.
+        theta are the query's input embeddings, and z_a is the weight of the token a of the vocabulary. `n_top`
+        directions weigh one likely token each. `draws` directions weigh all other tokens, with random signs.
         """

@@ -40,7 +40,7 @@ class Encoder:
 
     Attributes:
         model: the network.
-        tokenizer: its tokenizer.
+        tokenizer: the tokenizer of the network.
         name: the name of the model.
         revision: the revision of the weights.
         device: "cpu" or "cuda:N".
@@ -66,7 +66,6 @@ class Encoder:
             report_prompts(len(indices))
 
     def _read(self, tokens: Tokens, indices: Sequence[int]) -> tuple[Mapping[str, Any], Any]:
-        """Return the padded tensors of these texts, and the network's output."""
         import torch
 
         rows = {name: [values[index] for index in indices] for name, values in tokens.items()}
@@ -144,7 +143,6 @@ def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Em
 
 @load_once
 def _load(identity: ModelIdentity, device: str) -> Embedder:
-    """Load an embedder, and check that it pools by the mean."""
     from transformers import AutoModel, AutoTokenizer
 
     # "embedded": the location is the file of weights, in the model's folder inside an installed package
@@ -163,6 +161,5 @@ def _load(identity: ModelIdentity, device: str) -> Embedder:
 
 
 def _settings(file: Path) -> dict[str, Any]:
-    """Return the content of a file of settings; empty if it is missing."""
     settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return settings if isinstance(settings, dict) else {}

@@ -22,7 +22,7 @@ from swaymeter.tasks.models.pretrained import choose_device, context_window, loa
 from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"
-# A decision is close if its logit margin is nearer to 0, or its cosine nearer to the threshold, than these.
+# A decision is close if its logit margin is nearer to 0, or its cosine nearer to the threshold, than these limits.
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
@@ -52,8 +52,8 @@ class Entailment(ABC):
     ) -> list[NDArray[np.bool_]]:
         """Return the equivalence matrix of the answers to each question: (n, n), symmetric, true on the diagonal.
 
-        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. In
-        the progress, each list of answers counts as one prompt.
+        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. For the
+        progress, each list of answers counts as one prompt.
 
         Args:
             answers: the answers to each question.
@@ -88,7 +88,6 @@ def _pair(a: str, b: str) -> Pair:
 
 
 def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
-    """Return the equivalence matrix of texts, (n, n), from the equivalent pairs."""
     matrix = np.eye(len(texts), dtype=bool)
     for i, j in combinations(range(len(texts)), 2):
         matrix[i, j] = matrix[j, i] = texts[i] == texts[j] or _pair(texts[i], texts[j]) in equivalent
@@ -99,7 +98,7 @@ def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
 class EntailmentModel(Encoder, Entailment):
     """An entailment model in float32 that caches its decisions. One of its labels must be "entailment"."""
 
-    # The cached decisions, by premise and hypothesis: True if the premise entails the hypothesis.
+    # (premise, hypothesis) -> True if the premise entails the hypothesis
     _cache: dict[tuple[str, str], bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,7 +215,6 @@ def identify_entailment(name: str = REFERENCE) -> str:
 
 @load_once
 def _load(identity: ModelIdentity, device: str) -> EntailmentModel:
-    """Load an entailment model in float32."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     load = AutoModelForSequenceClassification.from_pretrained

@@ -1,7 +1,7 @@
 """Squared gradients of log p with respect to a query's embeddings; their sum is Fisher susceptibility.
 
-A batch of queries is read once, and the graph of this forward pass gives all derivatives. Queries are padded on the
-right, where no token attends to the padding. The network stays unchanged, so that other threads may use it.
+One forward pass over a batch of queries gives all derivatives. Queries are padded on the right, where no token attends
+to the padding. The network stays unchanged, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,16 +19,16 @@ from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import ComparedPrompts, choose_method, long_positions
+from swaymeter.tasks.models.next_token.alone import ComparedPrompts, choose_method, has_long_positions
 from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods in messages. All methods read embeddings in place of tokens. _ALONE reads queries alone.
+# Names of the reading methods in messages. All methods read embeddings; _ALONE reads each query alone.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
-# The largest ratio of a batch's longest to its shortest query. 1 forbids padding, which costs as much as text on a CPU.
+# The largest ratio of a batch's longest to its shortest query; 1 forbids padding, because a CPU reads it like text.
 _PADDING = {"cpu": 1.0, "cuda": 2.0}
 
 
@@ -45,7 +45,7 @@ def squared_gradients(
         n_top: number of most probable tokens; each has a direction with the single entry sqrt(p(a|q)).
         draws: number of directions with entries +-sqrt(p(a|q)) for all other tokens; the signs are random.
         seed: seed of the signs.
-        start_token: put the start token before every query; its embedding is not a part of theta.
+        start_token: put the start token, which is not a part of theta, before every query.
 
     Raises:
         ScoreError: memory runs out with a single query, or the network does not read embeddings like tokens.
@@ -74,16 +74,11 @@ def _choose_batch(
 ) -> tuple[list[int], int]:
     """Return the first indices whose queries fit the memory together, and the number of derivatives at once.
 
-    Args:
-        model: the network.
-        tokens: the tokens of all queries.
-        indices: indices of queries, the shortest query first.
-        derivatives: limit of the derivatives that are computed at once.
-        memory: bytes.
+    `indices` begin with the shortest query, `derivatives` is a limit, and `memory` is in bytes.
     """
-    # LongRoPE changes the positions of long queries, so a batch has only long queries, or no long query.
-    long = long_positions(model, len(tokens[indices[0]]))
-    candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
+    # LongRoPE changes the positions of a batch with a long query, so long queries have batches of their own.
+    long = has_long_positions(model, len(tokens[indices[0]]))
+    candidates = [index for index in indices if has_long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
     ratio = _PADDING[torch.device(model.device).type] if method == _PADDED else 1
     longest = ratio * len(tokens[indices[0]])
@@ -104,12 +99,8 @@ def _choose_batch(
 
 
 def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
-    """Return the fastest reading method that is exact for these queries.
-
-    Raises:
-        ScoreError: even a single query has another distribution if it is read from embeddings.
-    """
-    # The four prompts of a comparison, two of each length, are read in one batch, in two batches, or each alone.
+    """Return the fastest exact reading method; ScoreError if even a single query cannot be read from embeddings."""
+    # Batch sizes for the four prompts of a comparison, two of each length.
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
@@ -125,7 +116,6 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
 
 
 def _read_compared_prompts(model: Network, size: int, compared_prompts: ComparedPrompts) -> torch.Tensor:
-    """Return log p after the prompts of a comparison, two of each length, in batches of `size`."""
     prompts = [list(prompt) for prompt in compared_prompts.all]
     batches = [prompts[start : start + size] for start in range(0, len(prompts), size)]
     return torch.cat([_read(model, batch)[1].detach() for batch in batches])
@@ -170,21 +160,16 @@ def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.
 class _DerivativeMode(TorchFunctionMode):
     """Mode of torch for forward passes of this thread that are differentiated in many directions at once.
 
-    Attention is then computed by `_attention`, and logits only after the last token of each query.
-
-    Args:
-        network: the network of transformers.
-        last: the index of each query's last token.
+    `_attention` computes attention. Logits are computed only after the last token, with index `last`, of each query.
     """
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()
-        # The weights of the output layer, by which `__torch_function__` recognises it.
         self._output = getattr(network.get_output_embeddings(), "weight", None)
         self._last = torch.tensor(last)
 
     def at_last_tokens(self, states: torch.Tensor) -> torch.Tensor:
-        """Return the states of each query's last token, (n, width), from states (n, longest, width)."""
+        """Return the states after each query's last token, (n, width), from states (n, longest, width)."""
         return states[torch.arange(len(states), device=states.device), self._last.to(states.device)]
 
     def __torch_function__(
@@ -221,7 +206,7 @@ class _Directions:
         self.count = n_top + draws
 
     def part(self, start: int, stop: int) -> torch.Tensor:
-        """Return the directions from start to stop: (stop - start, n, V)."""
+        """Return directions, (stop - start, n, V)."""
         n_top = len(self._indices)
         directions = torch.zeros((stop - start, *self._others.shape), device=self._others.device)
         indices, values = self._indices[start:stop], self._values[start:stop]

@@ -1,7 +1,6 @@
 """Products with the weights of linear layers in float32 on a CPU, by the faster of torch's two libraries.
 
-torch uses MKL by default, which leaves half of the vector width of some processors unused. Its second library, oneDNN,
-uses all of it.
+By default torch uses MKL, which leaves half of the vector width of some processors unused; oneDNN uses all of it.
 """
 
 import torch
@@ -14,7 +13,7 @@ FEW = 64
 
 
 class Linear(torch.nn.Linear):
-    """Linear layer that oneDNN computes; MKL computes it for gradients and for fewer than FEW states."""
+    """Linear layer that oneDNN computes, or MKL for gradients and for fewer than FEW states."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Map (..., in) to (..., out)."""

@@ -1,8 +1,8 @@
 """Language models by name: their capabilities, their identity, and their loading.
 
 The models run in transformers on this machine; `endpoints` has the models behind servers. A model on this machine has
-every capability in every dtype: in 8bit and 4bit, too, gradients reach the input embeddings, which bitsandbytes does
-not quantise. Functions import torch when they are called; importing this module does not import torch.
+every capability in every dtype: bitsandbytes does not quantise the input embeddings, so gradients reach them. Importing
+this module does not import torch.
 """
 
 from dataclasses import replace
@@ -62,8 +62,7 @@ def load_language_model(
         name: an alias of the catalog ("smollm2-135m-instruct"), a folder, or a hub id.
         dtype: "float32"; "bfloat16", fast on GPUs and on CPUs with matrix units for it; "float16", slow on CPUs; "8bit"
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
-        device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
-            else the CPU.
+        device: "cpu", "cuda", "cuda:1", "balanced" for all GPUs together, or "auto": the first GPU, else the CPU.
         revision: the revision to load, such as a commit of the hub; None for the revision that `identify_model` finds.
 
     Raises:
@@ -86,7 +85,6 @@ def load_language_model(
 
 @load_once
 def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
-    """Load a language model, and check its vocabulary, dtype, placement and direction of reading."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from swaymeter.tasks.models.language_model import LanguageModel
@@ -127,7 +125,7 @@ def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
     """Raise ModelError if the logits at a position depend on later tokens."""
     import torch
 
-    # Two texts with the same first two tokens; the logits after the second token are compared.
+    # Two texts with the same first two tokens.
     ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
     with torch.inference_mode():
         first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()

@@ -19,8 +19,7 @@ Without MALLOC_TRIM_THRESHOLD_ in the environment, glibc raises both options by 
 def keep_freed_memory() -> None:
     """Let this process keep freed memory between two chunks of a task.
 
-    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536. With this value, a third of a worker's time goes into
-    clearing pages.
+    With Dask's default for workers, MALLOC_TRIM_THRESHOLD_=65536, a third of a worker's time goes into clearing pages.
     """
     if mallopt := _glibc_function("mallopt"):
         for option, size in GLIBC_THRESHOLDS.items():
@@ -28,16 +27,12 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Give freed memory back to the system.
-
-    After tensors of many sizes, the freed memory can be twice the memory in use.
-    """
+    """Give freed memory back to the system; tensors of many sizes leave up to twice the memory in use."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 
 
 def _glibc_function(function: str) -> Any:
-    """Return a function of this machine's C library; None if it has no such function."""
     return getattr(ctypes.CDLL(None) if sys.platform == "linux" else None, function, None)
 
 

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.tasks.models.machine import hardware_of
@@ -13,11 +13,21 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
+class ReadingMethod(NamedTuple):
+    """A reading method, for short or for long prompts.
+
+    Attributes:
+        name: the name of the method, such as "padded batches".
+        is_long: True for prompts so long that LongRoPE changes their positions.
+    """
+
+    name: str
+    is_long: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class MethodDecision:
-    """The decision whether a model may use a reading method, such as padded batches.
-
-    The method is compared with prompts read alone.
+    """The decision whether a model may use a reading method, after a comparison with prompts read alone.
 
     Attributes:
         reason: the reason against the method; None if it gives the same distributions.
@@ -42,7 +52,7 @@ class Conversation:
     Attributes:
         template: the chat template.
         system_turn: True if the template writes a system turn.
-        control: the texts of control tokens, such as "<|im_end|>". In a question, their letters are ordinary text.
+        control: the texts of control tokens, such as "<|im_end|>"; in a question, such a text is ordinary text.
         options: keywords of the template with their values, such as enable_thinking=False.
         start: the tokens before the text of the template; empty if the template writes them itself.
     """
@@ -59,17 +69,15 @@ class ModelTraits:
     """Traits of one loaded model that are learnt in use; None for a trait that was not needed yet.
 
     Attributes:
-        method_decisions: the decision on each compared reading method. A key is the name of the method with True or
-            False; True stands for prompts so long that LongRoPE changes their positions.
+        method_decisions: the decision on each compared reading method.
         prompts_at_once: limit of the prompts whose replies are decoded together, set after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds to a text, by token id.
         conversations: the format of prompts, by the texts and settings of the study's prompts.
-        longest_turns: length, in characters, of the longest turn that the chat template wrote in full, by the texts and
-            settings of the study's prompts.
+        longest_turns: characters of the longest turn that the chat template did not cut, by these texts and settings.
     """
 
-    method_decisions: dict[tuple[str, bool], MethodDecision] = field(default_factory=dict)
+    method_decisions: dict[ReadingMethod, MethodDecision] = field(default_factory=dict)
     prompts_at_once: int | None = None
     start_tokens: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
@@ -111,7 +119,7 @@ class Network:
         return inspect.signature(self.model.forward).parameters
 
     def last_logits(self, count: int) -> dict[str, int]:
-        """Return the option by which a forward pass gives only the last `count` logits; empty without the option."""
+        """Return the option for only the last `count` logits; empty if the forward pass does not have the option."""
         return {"logits_to_keep": count} if "logits_to_keep" in self.forward_parameters else {}
 
     @property

@@ -1,8 +1,7 @@
-"""Loading of every kind of model: device, dtype, quiet libraries, and errors with a remedy.
+"""Loading of every kind of model: device, dtype, and errors with a remedy, without the log lines of libraries.
 
 In the dtypes 8bit (LLM.int8) and 4bit (NF4), bitsandbytes quantises the weights of linear layers, on CUDA only; all
-other weights are then in bfloat16. Torch and transformers are imported inside functions, because the plan of a run
-needs neither.
+other weights are then in bfloat16. The plan of a run needs neither torch nor transformers, so functions import them.
 """
 
 import functools
@@ -57,8 +56,8 @@ def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
 
 
 def forget_models() -> None:
-    """Drop all models that this process has loaded; models without other users leave the memory."""
-    # gc.collect also frees a model whose loading failed. It takes 0.2 s, so it is skipped if nothing was loaded.
+    """Drop all models that this process has loaded; a model without another reference leaves the memory."""
+    # gc.collect also frees a model whose loading failed. It takes 0.2 s.
     has_begun = any(load.cache_info().misses for load in _cached)
     for load in _cached:
         load.cache_clear()
@@ -143,8 +142,8 @@ def load_pretrained(
     Args:
         identity: the model.
         load: the from_pretrained method.
-        folder: a folder to load from, in place of the location of the identity.
-        unused: prefixes of the names of weights that no score uses, such as "pooler."; these weights may be missing.
+        folder: the folder to load from; by default the location of the identity.
+        unused: prefixes of names of weights that no score uses, such as "pooler."; these weights may be missing.
         **options: options of from_pretrained; "dtype" is among them if weights are loaded.
 
     Raises:
@@ -167,7 +166,7 @@ def load_pretrained(
         verify_snapshot(identity.name, files)
     try:
         if loads_weights and not is_hub:
-            _refuse_more_layers(identity, files)
+            _check_layers(identity, files)
         loaded = load(source, trust_remote_code=False, **options)
     except ModelError:
         raise
@@ -188,24 +187,23 @@ def load_pretrained(
     return loaded
 
 
-def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
-    """Raise ModelError if config.json names more layers than there are weights; to build the layers may take hours."""
+def _check_layers(identity: ModelIdentity, folder: Path) -> None:
+    """Raise ModelError if config.json sets more layers than there are weights, because building them may take hours."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    # A nested part, such as text_config, may name the number of layers, too.
-    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # a part, such as text_config
     names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     numbers = (part.get(name) for part in parts for name in names)
     layers = max((number for number in numbers if isinstance(number, int)), default=0)
-    weights = 0
+    tensors = 0
     for file in folder.glob("*.safetensors"):
         with safe_open(file, "np") as opened:
-            weights += len(opened.keys())
-    if layers > weights:
+            tensors += len(opened.keys())
+    if layers > tensors:
         raise ModelError(
-            f"model {identity.name!r}: its config.json names {layers:,} layers, but its files have only {weights:,} "
-            "weights; download the model again"
+            f"model {identity.name!r}: its config.json sets {layers:,} layers, but its files have only {tensors:,} "
+            "weight tensors; download the model again"
         )
 
 

@@ -1,7 +1,4 @@
-"""Progress within a call of a model: engines report prompts, and the caller may receive the reports.
-
-The listener belongs to the calling thread, so that models in several threads do not mix their reports.
-"""
+"""Progress within a call of a model: engines report prompts to the listener of their thread, if there is one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,8 +26,7 @@ def reporting(prompts: float, reports: float) -> Iterator[None]:
 
     Args:
         prompts: The sum that the listener receives.
-        reports: The expected sum of the reports within the block. If the sum is smaller, the rest of `prompts` is
-            reported at the end of the block.
+        reports: The expected sum of the reports. If their sum is smaller, the end of the block reports the rest.
     """
     listener, sent = _listener.get(), 0.0
     if listener is None:

@@ -53,7 +53,7 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
 
 
 def _bytes_per_parameter(dtype: str) -> float:
-    """Return the bytes of a parameter; "auto" counts as bfloat16, the dtype on a GPU."""
+    """Return the bytes of a parameter; "auto" is bfloat16 on a GPU."""
     return {"float32": 4.0, "8bit": 1.0, "4bit": 0.5}.get(dtype, 2.0)
 
 

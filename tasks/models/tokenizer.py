@@ -38,7 +38,7 @@ def tokenizer_revision(name: str) -> str:
 
 @load_once
 def load_tokenizer(name: str) -> Tokenizer:
-    """Load the tokenizer of a model, only once in a process; raises like load_language_model."""
+    """Load the tokenizer of a model; raises like load_language_model."""
     return Tokenizer(load_transformers_tokenizer(identify_model(name, "language_model")))
 
 
@@ -46,7 +46,7 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
     """Load the tokenizer of a model by transformers."""
     from transformers import AutoTokenizer
 
-    # "embedded": a GGUF file in an installed package, converted once into a folder
+    # "embedded": a GGUF file in an installed package, converted once
     folder = convert_once(Path(identity.location), identity.revision) if identity.origin == "embedded" else None
     return load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
@@ -71,10 +71,7 @@ class UnloadedModel:
 
 @load_once
 def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
-    """Return a model with its tokenizer, without weights; None if this machine lacks the tokenizer.
-
-    Nothing is downloaded or converted.
-    """
+    """Return a model without its weights, or None if this machine lacks its tokenizer; nothing is downloaded."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
 

@@ -1,10 +1,9 @@
 """Accuracy of a reply by ROUGE-L, and the change of a reply with a context: persuaded and stubborn.
 
 A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default.
-`answers_match` compares the texts as they are. The released code of Marjanovic et al. first writes a reply in lower
-case, and removes "assistant:", colons and every "answer", also within other words; so does `cleaned_as_released`.
-A match is no judgement of truth. It is unusable for scripts other than Latin: ROUGE reads only the letters a to z
-and digits, so two texts without any of them never match.
+The released code of Marjanovic et al. first cleans a reply: `cleaned_as_released`.
+What it is not: a judgement of truth. ROUGE reads only the letters a to z and digits, so two texts without any of them,
+such as texts in other scripts, never match.
 
 y1 is the reply without the context, y2 is the reply with it, and `a` is the context's answer; = is a match as above.
     persuaded          y1 != a and y2 = a
@@ -30,7 +29,7 @@ def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
 
 
 def cleaned_as_released(answer: str) -> str:
-    """Return a reply in lower case, without "assistant:", "answer" and colons, as the released code compares it."""
+    """Return a reply in lower case, without "assistant:", colons and every "answer", also within other words."""
     return _REMOVED.sub("", answer.lower().replace("assistant:", "").strip())
 
 

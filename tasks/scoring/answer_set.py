@@ -8,13 +8,13 @@
 
 a is an answer, q a query, and c a context that has the share p(c) of the contexts.
 
-The end of an answer is part of it, so "New York" does not contain "New York City". An answer ends with any
-end-of-sequence token, or with any token whose text begins with a terminator. A token with which another answer
-continues is no end: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other,
-and their probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
+The end of an answer is part of it, so "New York" does not contain "New York City". An answer ends with an
+end-of-sequence token, or a token whose text begins with a terminator. A token with which another answer continues is no
+end: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other, and their
+probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
 What it is not: persuasion of the next token, for which every token of the vocabulary is an answer. If the mass is
 small, most of the model's probable answers are outside the set.
-Source: this project; the scores are those of Du et al. 2024, Eq. 2-4, who name the limitation to first tokens.
+Source: this project, with the scores of Du et al. 2024, Eq. 2-4, who name the limitation to first tokens.
 """
 
 from collections.abc import Sequence
@@ -53,15 +53,13 @@ def answer_set_persuasion(
 ) -> AnswerSetPersuasion:
     """Return persuasion and susceptibility over a set of complete answers, for every context and query.
 
-    If a token spans the end of the query and the beginning of an answer, the sums of all answers to this query after
-    this context begin at the position of that token.
+    If a token spans the end of a query and the beginning of an answer, the sums of all answers begin at this token.
 
     Args:
         model: the model.
         contexts: n_contexts texts that are put directly before the queries.
         queries: n_queries complete texts.
-        answers: the aliases of each answer. An alias follows a query after a space, unless the query ends with a space;
-            query and alias are tokenized as one text.
+        answers: the aliases of each answer. A space stands between query and alias; both are tokenized as one text.
         terminators: beginnings of tokens that end an answer, besides the end-of-sequence tokens.
         start_token: True begins prompts with the tokenizer's start token, if it has one.
 
@@ -83,8 +81,7 @@ def answer_set_persuasion(
     check_scores(model.is_broken, checks, prompts, queries, distinct)
     unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
-    # Rounding may give the score -1e-17 to a context that changes nothing. It may give the mass 1 + 1e-7 to a set that
-    # has all the probability.
+    # Rounding may give the score -1e-17 or the mass 1 + 1e-7.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
     return AnswerSetPersuasion(scores[:, columns], scores @ weights, engine, mass[:, columns])
 
@@ -92,13 +89,7 @@ def answer_set_persuasion(
 def _persuasion(
     log_p: torch.Tensor, groups: Sequence[Sequence[int]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return scores and log mass, (n_queries, n_contexts) each.
-
-    Args:
-        log_p: log-probabilities of the aliases, (n_queries, n_contexts, n_aliases).
-        groups: the indices of each answer's aliases.
-        weights: the share p(c) of each context, (n_contexts,).
-    """
+    """Return scores and log mass, (n_queries, n_contexts) each, from `log_p` (n_queries, n_contexts, n_aliases)."""
     log_p_of_answers = torch.stack([log_p[..., group].logsumexp(dim=2) for group in groups], dim=2)
     log_mass = log_p_of_answers.logsumexp(dim=2)
     p = (log_p_of_answers - log_mass.unsqueeze(2)).exp()

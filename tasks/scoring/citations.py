@@ -12,8 +12,8 @@ A reply cites a passage if it has
 
 Passages are numbered from 1 in the order of the prompt. A number of more than three digits, such as a year, cites
 nothing. A number in round brackets cites nothing if no passage has this number.
-What it is not: a check of a passage's content. A number in square brackets that a reply copies from a passage's text,
-such as a footnote's, counts as a citation. Names and ordinals are English.
+What it is not: a check of a passage's content. A number in square brackets that a reply copies from a passage, such as
+a footnote's, counts as a citation. Names and ordinals are English.
 
 A reply names the conflict of right and wrong passages (a mixed context) by any of these signs:
 
@@ -29,9 +29,9 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
                   ("do not contradict").
     citations     the reply states both answers, and cites a passage of each answer
 
-What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as
-"although", even its verdict may be that answer. A reply that states both answers without any of these signs, "at nine
-and ten", does not name a conflict. The rules are for English. In doubt, they find no conflict.
+What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer. A reply that states
+both answers without any of these signs, "at nine and ten", does not name a conflict. The rules are for English. In
+doubt, they find no conflict.
 Source: this project.
 """
 
@@ -72,7 +72,6 @@ _OTHER_NUMBERING = re.compile(  # before a number in round brackets: Section 5 (
     r"\s*[\d.]+\s*|(?<!\w)[a-z])$",
 )
 _NAMES = "passages?|documents?|docs?|sources?|contexts?|texts?|excerpts?|snippets?|references?|refs?|chunks?"
-"""Names of passages."""
 _CLAUSE_END = r"(?=\s*(?:$|[\n.,;:!?)\]\u3011]))"
 _NAMED = re.compile(  # passage 2, documents 1 and 3, Source: 2
     rf"(\b(?:the|this|that|given|provided)\s+)?\b({_NAMES})\.?(\s*:)?\s*(?:no\.|nos\.|numbers?|\#)?\s*\#?({_LIST})(?![\w%])",
@@ -140,7 +139,7 @@ def cited_numbers(reply: str, passages: int) -> tuple[int, ...]:
 
 
 def _citations(text: str, passages: int) -> Iterator[int]:
-    """Yield the number of each citation, by the forms of the module's docstring in their order."""
+    """Yield the number of each citation, in the order of the forms in the module's docstring."""
     for match in _SQUARE.finditer(text):
         yield from _numbers(match[1], passages)
     if not _LIST_MARK.search(text):
@@ -195,7 +194,7 @@ def _numbers(written: str, passages: int) -> list[int]:
 def names_conflict(
     reply: str,
     verdict: Verdict,
-    states: Callable[[str], Verdict],
+    verdict_on: Callable[[str], Verdict],
     *,
     question: str,
     cites: Collection[int],
@@ -207,7 +206,7 @@ def names_conflict(
     Args:
         reply: the reply.
         verdict: the verdict on the reply.
-        states: returns the verdict on a part of the reply.
+        verdict_on: returns the verdict on a part of the reply.
         question: the question.
         cites: the numbers that the reply cites.
         right: the numbers of the passages that state the right answer.
@@ -220,12 +219,12 @@ def names_conflict(
         if cites_both_sides or _disagrees(reply, question, patterns):
             return True
     return names_sources and any(
-        {states(before), states(after)} == {"context", "original"} for before, after in _parts(reply)
+        {verdict_on(before), verdict_on(after)} == {"context", "original"} for before, after in _parts(reply)
     )
 
 
 def _disagrees(reply: str, question: str, patterns: Mapping[str, str]) -> bool:
-    """Return True if a reply has a word of disagreement that is not negated and that the question does not have."""
+    """Return True if a reply has a word of disagreement that is not negated and not in the question."""
     question_text = question.lower()
     return any(
         not _NEGATED.search(reply[: match.start()])

@@ -8,16 +8,14 @@ A group is a cluster: the answers with one meaning.
 
 The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
 A context that changes nothing has a score above 0, because the groups of one question differ, too. For comparison,
-`between_halves` computes the score if nothing changes (this project). This score is the mean over half-samples of the
-closed-book answers, each compared with the other half of these answers.
+`between_halves` (this project) scores halves of the closed-book answers against each other, without any context.
 The mean is not weighted by the sizes of groups. KL(p_h || p_g) has the direction of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
 Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of the distributions of its
 answers. So all pairs follow from the sums of p_k log p_v over the vocabulary, one sum for each answer k and group v. A
-matrix product gives these sums. Equal answers share one distribution, and half-samples repeat groups. So the logarithms
-of a group are computed once for the score and all half-samples. The computation is in float64, one block of the
-vocabulary at a time.
+matrix product gives these sums, in float64 for one block of the vocabulary at a time. Half-samples repeat groups, so
+the logarithms of a group are computed once for the score and all half-samples.
 """
 
 from collections import Counter
@@ -83,8 +81,8 @@ def coherent_persuasions(
 ) -> list[tuple[float, float | None]]:
     """Return the coherent persuasion of each context of a question, with its standard error, in nats.
 
-    Half-sample i without the context is compared with half-sample i with it. So both sides need equal numbers of
-    half-samples, and equal numbers of answers.
+    Half-sample i without the context is compared with half-sample i with it. So the numbers of half-samples, and the
+    numbers of answers, must be equal without and with the context.
 
     Raises:
         InputError: a row is not a distribution, or the groups or half-samples do not match.
@@ -115,7 +113,6 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
 
 
 def _pairs(closed_book: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
-    """Return the pair of each context, with its sums over the vocabulary."""
     query = _Side(closed_book)
     pairs = [_Pair(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
@@ -131,10 +128,9 @@ class _Side:
 
     Attributes:
         rows: (d, V), the different distributions.
-        weights: (g, d), the weight of each distribution in the mean of each group. A group has one row, even if it is
-            in several groupings.
-        shares: (s, g), the weight of each group in each grouping. The first grouping has all answers, and each
-            further grouping has the answers of a half-sample.
+        weights: (g, d), the weight of each distribution in the mean of each group; a group of several groupings has
+            one row.
+        shares: (s, g), the weight of each group in each grouping: first that of all answers, then one per half-sample.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
@@ -144,22 +140,21 @@ class _Side:
         row_of = [list(distinct).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(distinct.values()), row_of)
         groupings = [answers.groups, *answers.halves]
-        number_of_group: dict[tuple[int, ...], int] = {}  # key: how often the group has each row, in lowest terms
+        number_of_group: dict[tuple[int, ...], int] = {}  # by the group's counts of each row
         numbers_by_grouping = []
         for groups in groupings:
             counters = [Counter(row_of[member] for member in group) for group in groups]
             counts_of_groups = [[counter[row] for row in range(len(distinct))] for counter in counters]
-            # In lowest terms, because groups with proportional counts have the same mean.
+            # Groups with proportional counts have the same mean, so counts are in lowest terms.
             lowest = [tuple(count // gcd(*row_counts) for count in row_counts) for row_counts in counts_of_groups]
             numbers_by_grouping.append([number_of_group.setdefault(item, len(number_of_group)) for item in lowest])
         counts = np.array(list(number_of_group), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(number_of_group)))
-        for grouping, numbers in enumerate(numbers_by_grouping):
-            np.add.at(self.shares[grouping], numbers, 1 / len(numbers))
+        for shares, numbers in zip(self.shares, numbers_by_grouping, strict=True):
+            np.add.at(shares, numbers, 1 / len(numbers))
 
     def logarithms(self, block: slice) -> _Logarithms:
-        """Return log p of every group for the tokens of a block, and the mask of p = 0."""
         rows = self.rows[:, block]
         means = self.weights @ rows
         if rows.all():
@@ -169,13 +164,11 @@ class _Side:
 
 
 class _Pair:
-    """The answers without and with a context, and sums over the vocabulary.
-
-    k is one of the d different distributions with the context, and v a group.
+    """The answers without and with a context, and sums over the vocabulary for each distribution k with the context.
 
     Attributes:
-        _cross: (d, g), sum p_k log p_v, with v a group without the context.
-        _own: (d, g'), sum p_k log p_v, with v a group with the context.
+        _cross: (d, g), sum p_k log p_v for each group v without the context.
+        _own: (d, g'), sum p_k log p_v for each group v with the context.
         _impossible: (d, g), the number of tokens that k can give and group v without the context cannot.
     """
 
@@ -187,8 +180,9 @@ class _Pair:
             )
         if query.half_count != context.half_count or (query.half_count and query.answer_count != context.answer_count):
             raise InputError(
-                f"{query.name} has {query.half_count} half-samples of {query.answer_count} answers and {context.name} "
-                f"{context.half_count} of {context.answer_count}; a standard error needs equal numbers of both"
+                f"{query.name} has {query.half_count} half-samples and {query.answer_count} answers, but "
+                f"{context.name} has {context.half_count} half-samples and {context.answer_count} answers; give both "
+                "equal numbers"
             )
         self._query, self._context = query, context
         self._cross = np.zeros((len(context.rows), len(query.weights)))
@@ -196,7 +190,6 @@ class _Pair:
         self._impossible = np.zeros_like(self._cross)
 
     def add(self, block: slice, query_logarithms: _Logarithms) -> None:
-        """Add the tokens of a block to the sums."""
         rows = self._context.rows[:, block]
         logarithms, is_zero = query_logarithms
         self._cross += rows @ logarithms.T
@@ -235,7 +228,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 
 
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
-    """Return distributions that sum to 1 as a matrix; `row_of` has the row of each answer, for a message."""
+    """Return distributions that sum to 1 as a matrix; `row_of` has the row of each answer, for the message."""
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
     # The sum of a row with a NaN or an infinity is not within the tolerance.

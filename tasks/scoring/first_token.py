@@ -1,7 +1,7 @@
 """The first token of an answer after a prompt, and context utilisation, which is computed from its probability.
 
-An answer begins where the chat template writes the assistant's turn. After a prompt of the form `plain`, the answer
-follows a space, unless the prompt ends with a space. Prompt and answer are tokenized as one text.
+Prompt and answer are tokenized as one text. In the form `plain`, the answer follows a space, unless the prompt ends
+with a blank.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
 
 Context utilisation compares two probabilities of a token t as the next token: P(t|Q) after the question Q alone, and
@@ -11,11 +11,10 @@ context states. For an irrelevant or neutral context, t is the likeliest token w
     continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   if P(t|Q,C) >= P(t|Q), else
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
 CCU is the change of the probability as a share of the possible change in its direction: -1 for a fall to 0, and 1 for a
-rise to 1. P(t|Q) = 0 can only rise: CCU is 0 if it stays 0. P(t|Q) = 1 can only fall; if it stays 1, the ratio is 0/0
-and there is no score.
-What it is not: accuracy. A context counts as followed whether it is right or wrong. An irrelevant context counts as
-ignored if the model keeps its closed-book answer, right or wrong. CCU is no difference of probabilities, either: close
-to P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of 0.001 next to nothing.
+rise to 1. If the probability stays 1, the ratio is 0/0 and there is no score.
+What it is not: accuracy. The context's answer and the closed-book answer may each be right or wrong. CCU is no
+difference of probabilities, either: close to P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall
+of 0.001 next to nothing.
 Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
 and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, P(t) is
 the summed probability of their first tokens, and BCU is 1 if any of these tokens is the likeliest one.
@@ -69,10 +68,7 @@ class NextTokens:
 
 
 def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
-    """Return the logits of the next token after every prompt; ScoreError if a prompt has no distribution.
-
-    `batch_size` prompts are read in a forward pass.
-    """
+    """Return the logits of the next token after every prompt; ScoreError if a prompt has no distribution."""
     return _check(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
 
 
@@ -81,12 +77,10 @@ def next_tokens_together(
 ) -> tuple[NextTokens, str]:
     """Return the logits of the next token after every prompt, and the name of the engine.
 
-    If the model can share prefixes, a common prefix of the prompts is read once.
-
     Args:
         model: the model.
         prompts: the prompts.
-        batch_size: number of prompts in a forward pass, if the model cannot share prefixes.
+        batch_size: number of prompts in a forward pass, if the model cannot read a common prefix once.
 
     Raises:
         ScoreError: a prompt has no distribution.
@@ -102,7 +96,6 @@ def next_tokens_together(
 
 
 def _check(model: NextTokenLogits, prompts: Sequence[Tokens], logits: torch.Tensor) -> NextTokens:
-    """Return the next tokens; ScoreError if a prompt has no distribution."""
     broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
     if broken:
         prompt = first_broken([prompts[index] for index in broken], model.is_broken)
@@ -117,7 +110,7 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
     Args:
         model: the model.
         answers: the answers.
-        prompts: the prompts; None for the catalog's.
+        prompts: the texts of the prompts; by default those of the catalog.
 
     Raises:
         ScoreError: an answer is empty, or a token spans the end of the prompt and the beginning of an answer.

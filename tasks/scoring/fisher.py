@@ -11,8 +11,8 @@ constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
 
-No context is needed. The factor 1/2 of the expansion is dropped, and position embeddings are not part of theta. Values
-of different models are not comparable.
+No context is needed. The factor 1/2 in the Taylor expansion of the KL divergence is dropped. Position embeddings are
+not part of theta. Values of different models are not comparable.
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, Eq. 10 and 11.
 """
 

@@ -10,8 +10,7 @@ The rule reads the text after the thoughts, or the marked final answer (wording.
 Answers "yes" and "no" are read by wording.yes_no and wording.sentences instead.
 
 A reply is undecided if its stance is unclear, or if it may state an answer in other words. The rule is sure of
-`neither` only if the thoughts of the reply did not end, or if its number, date, yes or no is the answer of neither
-side. The rule does not judge the truth. "The passage says Oslo" counts as a statement of Oslo.
+`neither` only for a reason in DECIDED_REASONS. The rule does not judge the truth: "The passage says Oslo" states Oslo.
 """
 
 import re
@@ -76,11 +75,10 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 _SIDES: tuple[Side, ...] = get_args(Side)
 _REASONS: tuple[Reason, ...] = get_args(Reason)
 _MAX_QUESTION = 200
-"""Limit of the words of a question that are read to see if a mention only repeats the question."""
+"""Limit of the words of a question that are compared with a mention."""
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 """A change that is written with an arrow: "9:00 → 10:00" is read as "from 9:00 to 10:00"."""
-_ARROW_SIGN = re.compile("[→⇒>]")
-"""Every arrow has one of these characters. In a text without them, the slow `_ARROW` is not searched."""
+_ARROW_SIGN = re.compile("[→⇒>]")  # to search fast for texts in which the slow `_ARROW` may match
 
 
 class Decision(NamedTuple):
@@ -154,12 +152,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
 
 
 def whose_answer(reply: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
-    """Return the rule's verdict on a reply; arguments and errors are those of `decide`.
-
-    Returns:
-        "context", "original" or "both" if the reply states them, "refusal" if it declines, else "neither". An undecided
-        reply has the verdict "neither".
-    """
+    """Return the verdict of `decide`, "neither" for an undecided reply; arguments and errors are those of `decide`."""
     return decide(reply, context=context, original=original, question=question).verdict
 
 
@@ -186,8 +179,7 @@ class _Sides(NamedTuple):
 
     Attributes:
         names: The forms of the answers by their first words.
-        polarities: The sides by the polarity of their answers, yes or no; empty if a side has only other answers, such
-            as names.
+        polarities: The sides by the polarity of their answers, yes or no; empty if a side has only other answers.
         lists: The answers that are lists.
         values: The words of each answer.
         question_words: The words of the question.
@@ -208,7 +200,6 @@ class _Sides(NamedTuple):
 
 @lru_cache(maxsize=1024)  # the answers of a question are looked for in every reply to it
 def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -> _Sides:
-    """Return the forms, polarities and lists of the answers to look for."""
     if not context:
         raise InputError("the list of the context's answers is empty; give at least one answer")
     question_words = words(question)
@@ -296,11 +287,7 @@ def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
 def _valid_mentions(
     reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides
 ) -> tuple[list[Mention], set[Reason]]:
-    """Return the mentions that count, in their order, and the reasons against the other mentions.
-
-    A loose form, such as 9:00 for 9 p.m., counts if the same words are no exact form, and if the form belongs to one
-    side only (wording.forms).
-    """
+    """Return the mentions that count, in their order, and the reasons against the other mentions (wording.forms)."""
     candidates: list[Mention] = []
     reasons: set[Reason] = set()
     for mention in longest(all_mentions):
@@ -326,7 +313,7 @@ def _valid_mentions(
 def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Word]) -> bool:
     """Return True if the mention and the word on each side of it stand in the question, too.
 
-    At least one of these two words must be neither a function word nor a word of the answer.
+    At least one of the two words must be neither a function word nor a word of the answer.
     """
     around = reply[max(mention.start - 1, 0) : mention.end + 1]
     beside = {word.text for word in around} - set(mention.name.texts) - FUNCTION_WORDS

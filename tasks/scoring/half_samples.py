@@ -2,11 +2,10 @@
 
     SE = sqrt(m / (K - m)) * the standard deviation of the score over random halves of m = floor(K/2) answers
 
-A half is drawn without replacement, and its answers are newly grouped by meaning. Take K numbers with the variance
-s^2. Over random halves, the mean of a half has the variance (s^2/m) (1 - m/K). Over new samples, the mean of all K
-numbers has the variance s^2/K, which is the variance over halves times m / (K - m). For even K this factor is 1, so the
-standard deviation over halves is the standard error. For scores that are not means, the formula is approximate: with
-ten answers of a known process, it gave on average 0.76 to 1.31 times the true value.
+A half is drawn without replacement, and its answers are newly grouped by meaning. For a mean of K numbers with the
+variance s^2, the formula is exact: the means of random halves have the variance (s^2/m) (1 - m/K), and the mean of K
+new numbers has m / (K - m) times this variance, s^2/K. For other scores, the formula is approximate: with ten answers
+of a known process, it gave on average 0.76 to 1.31 times the true value.
 What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error does
 not include the bias of a score that changes with the number of answers, or meanings that were never sampled. If all
 answers agree, or all differ, so do the answers of every half, and an entropy of groups has the error 0.
@@ -23,8 +22,7 @@ from swaymeter.data.randomness import typed_generator
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
     """Return the sorted indices of the answers in each of `count` random halves; [] for fewer than two answers.
 
-    A half depends only on its number, the number of answers, the seed and the identity. So 5 halves are the first 5 of
-    10 halves.
+    A half depends on its number, but not on `count`: 5 halves are the first 5 of 10 halves.
 
     Args:
         answers: number of answers.

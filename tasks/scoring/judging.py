@@ -37,14 +37,13 @@ MAX_NAMES = 10
 """Limit of the names of an answer in the prompt; some facts have a hundred names."""
 MAX_TOKENS = 32
 """Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
-# If the logits of the two best letters differ by less, the prompt is read again alone. Between batches, the logits of a
-# prompt differ by far less.
+# If the logits of the two best letters differ by less, the prompt is read again alone. Batches cause far smaller
+# differences.
 _NEAR_TIE = {"float32": 1e-3}
 _NEAR_TIE_IN_SHORT_DTYPES = 0.5
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
 NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
-"""Reasons why a judge gives no verdict."""
 
 
 class Case(NamedTuple):
@@ -92,10 +91,7 @@ def offered_verdicts(case: Case) -> dict[str, Verdict]:
 
 
 def case_text(case: Case, form: Literal["chat", "plain"]) -> str:
-    """Return the prompt of a case.
-
-    Line breaks of the reply become spaces, so that the reply cannot imitate lines of the prompt.
-    """
+    """Return the prompt of a case; the reply is one line, so that it cannot imitate lines of the prompt."""
     from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps
 
     prompt = judge_prompt()
@@ -202,7 +198,7 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
     return [verdicts[case] for case in cases]
 
 
-def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
+def verdict_in(text: str, verdict_of_letter: Mapping[str, Verdict]) -> Verdict | None:
     """Return the verdict of a reply that is a letter, or JSON with a letter as `verdict`; None for any other text."""
     try:
         content = json.loads(text)
@@ -210,7 +206,7 @@ def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
         content = None
     written = str(content.get("verdict", "")) if isinstance(content, dict) else text.strip()
     letter = _LETTER.fullmatch(written)
-    return letters.get(letter[1]) if letter else None
+    return verdict_of_letter.get(letter[1]) if letter else None
 
 
 def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
@@ -230,13 +226,9 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
 def _prompts(
     model: "Model", cases: Sequence[Case], *, letter_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
-    """Return the prompts of distinct cases that fit the context window, and an empty verdict for each other case.
+    """Return the prompts of distinct cases that fit the context window, and a JudgeVerdict for each other case.
 
-    Args:
-        model: the judge.
-        cases: the cases.
-        letter_start: tokens between a prompt and the letter.
-        reserved: tokens of the window that the reply needs.
+    A prompt ends with `letter_start`, the tokens before the letter. `reserved` is the length of the reply in tokens.
     """
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
     from swaymeter.tasks.models.prompts.template_options import prompt_form
@@ -254,13 +246,11 @@ def _prompts(
 
 
 def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
-    """Return the difference of the two highest logits among the tokens of the verdicts."""
     first, second = logits[[*tokens.values()]].double().topk(2).values.tolist()
     return float(first - second)
 
 
 def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> JudgeVerdict:
-    """Return the verdict with the likeliest letter, and its log-probability."""
     import torch
 
     log_probs = torch.log_softmax(logits.cpu().double(), dim=0)

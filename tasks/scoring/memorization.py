@@ -5,11 +5,9 @@
 n_original replies give the query's original answer, and n_substitute replies give the answer of the context. A context
 conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or negates the
 query's answer. A negation names no substitute, so any answer but the original one counts as a substitute; negations are
-counted separately. The reply is the greedy continuation, one line of at most 10 tokens. It gives the answer that it
-begins with.
-What it is not: accuracy. The ratio leaves out replies with neither answer. The ratio 0/0 is None, and 0 in the released
-code. The released code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample
-counts once. `memorization_ratio_all` is the ratio of the released code.
+counted separately. The reply is the greedy continuation, one line of at most 10 tokens; its beginning is its answer.
+What it is not: accuracy. The ratio leaves out replies with neither answer. The ratio of the released code is
+`memorization_ratio_all`: it counts each distinct context once, conflicting or not. There 0/0 is 0, and here None.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
@@ -94,7 +92,7 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
 
 
 class Reply(NamedTuple):
-    """The greedy answer to a query after one context."""
+    """The greedy reply to a query after one context."""
 
     context: str
     """The text of the context."""
@@ -111,8 +109,7 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
         replies: a reply for each context of the sample. Contexts may have equal texts.
 
     Returns:
-        original, substitute, memorization_ratio: counts and ratio after substitutions; a context that occurs twice
-            counts twice.
+        original, substitute, memorization_ratio: counts and ratio after substitutions, repeated contexts included.
         negation_original, negation_substitute: counts after negations; any other answer is a substitute.
         all_original, all_substitute, memorization_ratio_all: counts and ratio after contexts of any kind; contexts with
             equal texts count once.

@@ -2,16 +2,14 @@
 
     pi(i, C, Q) = KL(p(.|Q, C) || p(.|Q, C without passage i)), in nats, >= 0
 
-p(.|Q, C) is the distribution of the next token over the whole vocabulary, after a prompt with the passages C before the
-question Q. It is the distribution of an answer's first token. Without passage i the other passages keep their order,
-and are renumbered if they have numbers; without the only passage, the question is closed-book. The common prefix of
-prompts is read once, and so is a repeated prompt.
+p(.|Q, C) is the next-token distribution after a prompt with the passages C before the question Q: the distribution of
+an answer's first token. Without passage i the other passages keep their order, and are renumbered if they have numbers;
+without the only passage, the question is closed-book. Later passages then stand closer to the beginning, which is part
+of the score.
 What it is not: a share of the context's effect. The scores of a context's passages do not add up. Two passages with the
 same content score low, because each replaces the other. Two passages that matter only together both score high. The
 score is not `persuasion` either. The reference of `persuasion` is the mixture over all n contexts, and its bound is
-log n; the score of a passage has no bound.
-Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does
-not tell if the answer became right or wrong.
+log n; the score of a passage has no bound. A high score does not tell if the answer became right or wrong.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2 (persuasion), with the distribution
 without the passage in place of the mixture. Li et al. 2025, Attributing Response to Context (ARC-JSD), also leave out
 one part of a context at a time and compare distributions. They score sentences by the divergence of Jensen and Shannon,
@@ -94,7 +92,7 @@ def passage_persuasion(
 
 
 def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Yield the pairs in groups that are read together; pairs with the same whole prompt are in one group."""
+    """Yield the pairs in groups that are read together; pairs with the same first prompt are in one group."""
     group: list[Pair] = []
     distinct: set[tuple[int, ...]] = set()
     for _, pairs_of_context in groupby(pairs, key=itemgetter(0)):
@@ -110,7 +108,6 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 
 
 def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], next_tokens: NextTokens) -> None:
-    """Raise ScoreError if the distributions after all prompts are equal to the last bit."""
     if len(prompts) == 1:  # the model's context window cut all passages off, so the prompts are equal
         return
     alike: NDArray[np.bool_] = Distributions.of(next_tokens.logits).are_alike().cpu().numpy()[None]

@@ -6,9 +6,8 @@
     entity-independent   kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. The variable a is an answer's first token, any token of the vocabulary.
-kappa(c) is the entity-independent persuasion of a context: its mean persuasion over the queries of a form, one for each
-entity in E. The context is about one of these entities, and is put before every query. gamma is the entity-independent
-susceptibility of the form.
+kappa(c) is the mean persuasion of a context over the queries of a form, one for each entity in E. The context is about
+one of these entities, and is put before every query. gamma is the entity-independent susceptibility of the form.
 p(.|q) is not the distribution without a context. An estimate from n contexts is at most log n, so scores from different
 n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
@@ -85,7 +84,7 @@ def persuasion(
             distributions.log_normaliser,
             distributions.are_alike(),
         )
-    # unmoved: (n_queries,), True if a query has the same distribution after every context
+    # unmoved: True for each query with the same distribution after every context
     in_order = [results[index] for index in range(len(queries))]
     scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
     # The mixture spreads a NaN to all contexts; the normalisers show the context that has it.
@@ -95,8 +94,7 @@ def persuasion(
     )
     check_scores(model.is_broken, checks, tokens, queries, distinct)
     check_contexts_matter(model, unmoved, tokens, queries)
-    # Rounding: a context that changes nothing may give -1e-8.
-    scores = np.maximum(scores, 0.0)
+    scores = np.maximum(scores, 0.0)  # a context that changes nothing may give -1e-8
     return PersuasionScores(scores[:, columns], scores @ weights, model.engine_of_next_token(tokens))
 
 
@@ -110,9 +108,7 @@ def distinct_contexts(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.fl
 
 @torch.inference_mode()
 def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
-    """Return KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64.
-
-    A NaN in a distribution makes every score NaN.
+    """Return KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64; all NaN if any input is NaN.
 
     Args:
         distributions: distributions of the next token after every context, (n_contexts, V).
@@ -127,8 +123,8 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Return the contribution of a slice of answers to the persuasion of every context: (n_contexts,) in nats.
 
-    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, -p + m sums to 0. With
-    -p + m, every term is at least 0, and rounding of the normalisers cancels. By definition, 0 log 0 = 0.
+    The divergence from the mixture m is summed as p log(p / m) - p + m. Over all answers, -p + m sums to 0, but makes
+    every term at least 0, and lets rounding of the normalisers cancel. By definition, 0 log 0 = 0.
 
     Args:
         p: (n_contexts, n_answers), probabilities after each context.

@@ -2,9 +2,8 @@
 
     B(c,q) = KL(p(.|c,q) || m(.|q)) over the tokens T and the event "the rest";  m is the mixture over the contexts of q
 
-T are the tokens that are among the k likeliest after every context; all other tokens are one event, "the rest", with
-the remaining probability. By the data-processing inequality B is at most the persuasion of the whole distributions, and
-more tokens can only raise it.
+T are the tokens that are among the k likeliest after every context; all other tokens are one event, "the rest". By the
+data-processing inequality B is at most the persuasion of the whole distributions, and more tokens can only raise B.
 
 What it is not: an estimate. A bound of 0 does not show that nothing changes. Bounds of queries are not comparable if
 the probabilities of T differ.

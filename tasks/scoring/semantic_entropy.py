@@ -8,9 +8,9 @@ token included. There are V clusters and K answers.
     assignment         the entropy of the clusters' sizes
 All are in nats. `sum` and `length_normalised` can be negative, because the probability of an answer is added once for
 each time it was sampled; `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
-released code of Farquhar et al. computes rao and assignment over the clusters of the grouping `first_member`. That
-code puts the question before each answer, and compares these texts. The clusters here are disjoint unless a study sets
-another grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
+released code of Farquhar et al. computes rao and assignment over clusters of the grouping `first_member`, for answers
+with the question before them. The clusters here are disjoint unless a study sets another grouping. Standard errors come
+from half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """
@@ -81,7 +81,6 @@ def group_answers(
 
 
 def _first_member_groups(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
-    """Return the groups of `first_member`, see `group_answers`."""
     opener: dict[int, int] = {}
     for position, answer in enumerate(answers):
         if answer not in opener:
@@ -102,8 +101,7 @@ def _overlapping_group(rows: Sequence[Sequence[bool]], opener: int, answers: Seq
 def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
     """Make groups disjoint: each answer stays only in its last group, and empty groups are removed.
 
-    The released entropies count overlapping groups in this way. Groups of the released code have the order
-    of a set, which differs from run to run; here groups keep the order in which they were opened.
+    The released code of Marjanovic et al. does the same, but orders groups like a set, differently in each run.
     """
     last_group = {answer: number for number, group in enumerate(groups) for answer in group}
     remaining = ([answer for answer in group if last_group[answer] == number] for number, group in enumerate(groups))
@@ -166,12 +164,12 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
 
 
 def _entropies(
-    token_log_probs: Sequence[Sequence[float]], groupings: Sequence[Sequence[Sequence[int]]], kind: str
+    token_log_probs: Sequence[Sequence[float]], group_lists: Sequence[Sequence[Sequence[int]]], kind: str
 ) -> NDArray[np.float64]:
-    """Return the entropy of each of s groupings, (s,); a grouping may have only some of the answers."""
+    """Return the entropy of each of s lists of groups, (s,); a list of groups may have only some of the answers."""
     if kind not in KINDS:
         raise UnknownName("kind of semantic entropy", kind, KINDS)
-    members = _memberships(groupings, len(token_log_probs))
+    members = _memberships(group_lists, len(token_log_probs))
     is_group: NDArray[np.bool_] = np.asarray(members.any(axis=2))
     if kind == "assignment":
         sizes = members.sum(axis=2)
@@ -185,17 +183,16 @@ def _entropies(
     return entropies
 
 
-def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> NDArray[np.bool_]:
-    """Return a mask (s, g, n), True if group g of grouping s has answer n; shorter groupings end in empty groups."""
-    members = np.zeros((len(groupings), max(map(len, groupings)), answers), dtype=bool)
-    for grouping, groups in enumerate(groupings):
+def _memberships(group_lists: Sequence[Sequence[Sequence[int]]], answers: int) -> NDArray[np.bool_]:
+    """Return a mask (s, g, n), True if group g of list s has answer n; short lists end in empty groups."""
+    members = np.zeros((len(group_lists), max(map(len, group_lists)), answers), dtype=bool)
+    for row, groups in enumerate(group_lists):
         for number, group in enumerate(groups):
-            members[grouping, number, list(group)] = True
+            members[row, number, list(group)] = True
     return members
 
 
 def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) -> NDArray[np.float64]:
-    """Return the log-probability of each answer, (n,): the sum over its tokens, or their mean."""
     summary = np.sum if kind == "sum" else np.mean
     for number, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:

@@ -1,9 +1,9 @@
 """The statistics and their registry: comparisons, means with intervals, correlations, regressions and words.
 
 A `Statistic` has a row type, the named queries that it reads (data/warehouse/sql), and `compute`. `compute` takes the
-results of the queries as pandas frames, and returns rows. A `Comparison` makes a statistic that compares two groups.
-`statistic_of` makes a statistic from a list of `Mean`s. This package imports `data`, never a model or the database.
-Functions import pandas and scipy when they are called, because each of these imports takes a second.
+results of the queries as pandas frames, and returns rows. A `Comparison` (`group_tests`) makes a statistic that
+compares two groups. `statistic_of` makes a statistic from a list of `Mean`s. This package imports `data`, never a model
+or the database. Functions import pandas and scipy when they are called, because each of these imports takes a second.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Changes between two runs: settings, facts, questions, replies and headline numbers.
 
-Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers are
+Two `Snapshot`s are joined on the ids of their items: queries, and questions under a context. Headline numbers are
 compared over replies to the same texts only. `differences` compares the headline numbers of two runs. For the statistic
 `model_differences`, it compares the models of one study in the same way:
 
@@ -105,7 +105,7 @@ _CONSTRUCTION = (
     "retrieved_at",
 )
 """Columns of questions that are not compared, because they tell how a question was made."""
-FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
+FACT_FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 """Compared fields of a fact."""
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
 """Fields in place of the column `contexts`: the two contexts of DynamicQA, or all contexts of a user's question."""
@@ -154,27 +154,29 @@ def paired_numbers(
 
 
 def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
-    """Return phrases on items without a counterpart, such as "3 of 5 in A not asked in B", by pair of models.
+    """Return, for each pair of models, phrases on items without a counterpart, such as "3 of 5 in A not asked in B".
 
-    Each phrase has a list of the quantities to which the phrase applies, each quantity with its group.
+    Each phrase has a list of (quantity, group) to which the phrase applies.
     """
-    items = dict[Pair, dict[str, list[tuple[str, str]]]]()
+    phrases_by_pair = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
         frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
-        keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
+        all_items = {"A": _item_ids(frames[0]), "B": _item_ids(frames[1])}
         for quantity, group, models in items_by_model(_concat_models(*frames)):
             # `_concat_models` named the models A and B, like the runs.
-            ids = {about["model"]: {*frame["item"]} for about, frame in models}
+            counted_items = {about["model"]: {*frame["item"]} for about, frame in models}
             no_value = NO_VALUE.get(quantity, "without a score")
             parts = [
-                f"{count} of {len(ids[run])} in {run} {reason} in {other}"
+                f"{count} of {len(counted_items[run])} in {run} {reason} in {other}"
                 for run, other in ("AB", "BA")
-                if run in ids
-                for reason, count in _reasons(ids[run] - ids.get(other, set()), keys[other], no_value).items()
+                if run in counted_items
+                for missing in [counted_items[run] - counted_items.get(other, set())]
+                for reason, count in _reasons(missing, all_items[other], no_value).items()
             ]
             if parts:
-                items.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
-    return items
+                quantities_by_phrase = phrases_by_pair.setdefault(pair, {})
+                quantities_by_phrase.setdefault(", ".join(parts), []).append((quantity, group_of(group)))
+    return phrases_by_pair
 
 
 def compare_items(
@@ -283,33 +285,27 @@ def _concat_models(first: Frames, second: Frames) -> Frames:
     }
 
 
-def _keys(frames: Frames) -> set[str]:
-    """Return a model's ids of questions, of questions under a context, and of queries, as `items_by_model` has them."""
+def _item_ids(frames: Frames) -> set[str]:
+    """Return the ids of a model's questions, questions under a context, and queries, like those of `items_by_model`."""
     replies, queries = (frames[name] for name in MODEL_QUERIES)
     items = replies["question_id"].astype(str) + BETWEEN + replies["context_id"]
     return {*replies["question_id"], *items, *queries["query_id"]}
 
 
-def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> Counter[str]:
-    """Count the reasons why items of one run have no value in the other run.
-
-    Args:
-        missing: the items without a value in the other run.
-        keys: `_keys` of the other run.
-        no_value: the reason for an item that is in `keys`.
-    """
+def _reasons(missing: Collection[str], item_ids: Collection[str], no_value: str) -> Counter[str]:
+    """Count the reasons why items have no value in the other run, whose items are `item_ids`, with or without value."""
 
     def reason(item: str) -> str:
-        if item in keys:
+        if item in item_ids:
             return no_value
         question_id = item.partition(BETWEEN)[0]
-        return "asked with other texts" if question_id in keys else "not asked"
+        return "asked with other texts" if question_id in item_ids else "not asked"
 
     return Counter(map(reason, sorted(missing)))
 
 
 def differences(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `ModelDifference` without p_adjusted, for each pair of models in the frames."""
+    """Return rows of `ModelDifference` for each pair of models; p_adjusted, margin and direction are still None."""
     models_of_frames = (frame[[*MODEL]].drop_duplicates().to_numpy() for frame in frames.values())
     if len({tuple(model) for models in models_of_frames for model in models}) < 2:
         return []
@@ -384,15 +380,13 @@ DIFFERENCES = Statistic(
 def _setting_changes(
     before: Mapping[str, str], after: Mapping[str, str], *, both_completed: bool
 ) -> list[SettingChange]:
-    """Return the settings that differ, sorted by name.
-
-    A setting that only one run has counts as a change if the other run would have recorded it, and if it is no setting
-    of a model. A completed run records all settings; an unfinished run records only the settings of its study file.
-    """
+    """Return the settings that differ, sorted by name."""
 
     def is_compared(name: str) -> bool:
         if name in before and name in after:
             return True
+        # Only one run has the setting. If the setting is not of a model, it is a change if the other run would have
+        # recorded it. A completed run records all settings, and an unfinished run only those of its study file.
         return not MODEL_SETTING.match(name) and (both_completed or bool(STUDY_SETTING.match(name)))
 
     changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
@@ -400,7 +394,6 @@ def _setting_changes(
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
-    """Return the flipped replies, and the number of other changes of replies by kind."""
     flips, counts_of_others = list[FlippedReply](), Counter[str]()
     for pair in pairs:
         flipped, counts = _replies_of_pair(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
@@ -411,16 +404,16 @@ def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[
 
 
 def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
-    """Return the flipped replies of two models, and the number of other changes of replies by kind."""
+    """Return the flipped replies of two models, and the numbers of other changes, such as "in other words"."""
     if before.empty and after.empty:  # pandas cannot merge texts from an empty table of Arrow
         return [], {}
-    both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
-    is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
-    has_same_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
-    judged, judged_before = both["verdict"].notna(), both["verdict_before"].notna()
-    is_flip = has_same_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
+    merged = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
+    is_new, is_gone = merged["side"] == "right_only", merged["side"] == "left_only"
+    has_same_texts = ~is_new & ~is_gone & (merged["texts"] == merged["texts_before"])
+    judged, judged_before = merged["verdict"].notna(), merged["verdict_before"].notna()
+    is_flip = has_same_texts & judged & judged_before & (merged["verdict"] != merged["verdict_before"])
     is_judged_once = has_same_texts & (judged != judged_before)
-    rest = both[has_same_texts & ~is_flip & ~is_judged_once]
+    rest = merged[has_same_texts & ~is_flip & ~is_judged_once]
     has_other_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
     score_columns = [name for name in REPLY_COLUMNS if name not in ("texts", "verdict", "answer")]
     has_other_scores = ~has_other_words & _differ(rest, score_columns)
@@ -433,7 +426,7 @@ def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[Flip
         "with other scores": has_other_scores.sum(),
     }
     columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
-    rows = both.loc[is_flip, columns].itertuples(index=False, name=None)
+    rows = merged.loc[is_flip, columns].itertuples(index=False, name=None)
     flips = [
         FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
         for question_id, question, condition, reply_before, reply, *verdicts in rows
@@ -445,11 +438,11 @@ def _text(reply: object) -> str:
     return reply if isinstance(reply, str) else ""
 
 
-def _differ(both: Frame, names: Iterable[str]) -> Any:
+def _differ(merged: Frame, names: Iterable[str]) -> Any:
     """Return True for each row in which a column differs between the runs."""
-    differs = both["side"] != both["side"]  # False in every row
+    differs = merged["side"] != merged["side"]  # False in every row
     for name in names:
-        before, after = both[f"{name}_before"], both[name]
+        before, after = merged[f"{name}_before"], merged[name]
         if before.dtype.kind == "f":
             before, after = before.round(DIGITS), after.round(DIGITS)
         has_both = before.notna() & after.notna()
@@ -489,7 +482,7 @@ def _rows_difference(
     old: Sequence[Any], new: Sequence[Any], rules: _Rules
 ) -> tuple[tuple[RelationChanges, ...], tuple[str, ...]]:
     """Return the changes of each relation, and the fields that only one of the two datasets has."""
-    not_compared = tuple(name for name in rules.fields if old and new and _has(old, name) != _has(new, name))
+    not_compared = tuple(name for name in rules.fields if old and new and _has_any(old, name) != _has_any(new, name))
     fields = [name for name in rules.fields if name not in not_compared]
     by_relation: dict[str, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((old, new)):
@@ -500,12 +493,12 @@ def _rows_difference(
     ), not_compared
 
 
-def _has(rows: Iterable[Any], field: str) -> bool:
+def _has_any(rows: Iterable[Any], field: str) -> bool:
     return any(getattr(row, field) is not None for row in rows)
 
 
 def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ...]:
-    """Return the fields in which two rows differ; lists other than `contexts` are equal in any order."""
+    """Return the fields in which two rows differ, compared by `_value`."""
     both = ((field, _value(old, field), _value(new, field)) for field in fields)
     return tuple(FieldChange(field, before, after) for field, before, after in both if before != after)
 
@@ -513,11 +506,7 @@ def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ..
 def _relation_changes(
     name: str, old: Sequence[Any], new: Sequence[Any], rules: _Rules, fields: Sequence[str]
 ) -> RelationChanges:
-    """Return the rows of a relation that are added, gone or changed, and the number of equal rows.
-
-    The old and the new rows of a subject are paired by each condition of `rules.equalities`; rows without a partner are
-    gone or added.
-    """
+    """Pair the old and new rows of each subject by `rules.equalities`; rows without a partner are gone or added."""
     identity = rules.identity(old, new)
     unpaired_old, unpaired_new = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
     for rows, by_subject in ((old, unpaired_old), (new, unpaired_new)):
@@ -538,7 +527,7 @@ def _relation_changes(
 
 
 def _value(row: Fact | Question, field: str) -> Value:
-    """Return a field's value for the comparison; a list other than `contexts` is sorted."""
+    """Return a field's value for the comparison; lists are sorted, except a question's own contexts."""
     if field == "contexts":  # DynamicQA's two contexts are compared as fields of their own
         own = row.contexts if isinstance(row, Question) and row.is_own else ()
         return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)
@@ -547,7 +536,7 @@ def _value(row: Fact | Question, field: str) -> Value:
 
 
 def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact], Hashable]:
-    with_iris = _has(old, "subject_uri") and _has(new, "subject_uri")
+    with_iris = _has_any(old, "subject_uri") and _has_any(new, "subject_uri")
     return lambda fact: ("IRI", fact.subject_uri) if with_iris and fact.subject_uri else ("name", fact.subject)
 
 
@@ -558,11 +547,11 @@ def _same_object(old: Any, new: Any, identifier: str = "object_uri") -> bool:
 
 
 _FACTS = _Rules(
-    fields=FIELDS,
+    fields=FACT_FIELDS,
     order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
     identity=_fact_identity,
     equalities=(
-        lambda old, new: not _changes(old, new, FIELDS),
+        lambda old, new: not _changes(old, new, FACT_FIELDS),
         _same_object,
         lambda old, new: True,  # the rows that are still left: the object has changed
     ),
@@ -570,9 +559,9 @@ _FACTS = _Rules(
 
 
 def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
-    """Return the function that identifies a question's subject, by the ids that both snapshots have."""
-    with_ids = _has(old, "subject_id") and _has(new, "subject_id")
-    with_properties = _has(old, "property_id") and _has(new, "property_id")
+    """Return the function that identifies a question's subject, by the ids that both datasets have."""
+    with_ids = _has_any(old, "subject_id") and _has_any(new, "subject_id")
+    with_properties = _has_any(old, "property_id") and _has_any(new, "property_id")
 
     def identity(question: Question) -> Hashable:
         if question.partition == "disputable":

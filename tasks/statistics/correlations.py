@@ -39,7 +39,7 @@ from swaymeter.tasks.statistics.formulas.regression import Kind, correlation, sp
 from swaymeter.tasks.statistics.frames import ALL, iter_groups, sort_frame
 from swaymeter.tasks.statistics.group_tests import FAMILIARITY
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
+from swaymeter.tasks.statistics.summary import MODEL, QUERY_TYPE, RELATION
 
 MEASURES_BY_QUERY: Mapping[str, tuple[str, ...]] = {
     "fisher_of_queries": ("fisher", "fisher_top_k"),
@@ -57,13 +57,13 @@ SUSCEPTIBILITY = "susceptibility"
 
 
 def _correlations(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `CorrelationRow`; ScoreError for a score that is infinite."""
+    """Return rows of `CorrelationRow`; ScoreError for an infinite score."""
     rows = [
         {**about, "level": level, "relation": relation, **correlation_columns(pairs, measure, SUSCEPTIBILITY)}
-        for query, measures in MEASURES_BY_QUERY.items()
+        for sql_query, measures in MEASURES_BY_QUERY.items()
         for measure in measures
-        for about, queries in _by_model_and_type(frames[query], measure)
-        for level, relation, pairs in _pairs(query, queries, measure)
+        for about, queries in _by_model_and_type(frames[sql_query], measure)
+        for level, relation, pairs in _pairs(sql_query, queries, measure)
     ]
     order = ("measure_a", "model", "dtype", "level", "relation", "query_type")
     return sorted(rows, key=lambda row: [row[name] for name in order])
@@ -78,16 +78,16 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, group
 
 
-def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
+def _pairs(sql_query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """Yield the level ("query", "relation" or "entity"), the relation or "all", and the pairs of scores."""
     columns = [measure, SUSCEPTIBILITY]
-    if query in ENTITY_QUERIES:
+    if sql_query in ENTITY_QUERIES:
         entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[columns].mean().reset_index()
         groups = entities.groupby("relation", sort=True, observed=True)
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
-    if query != "precision_of_queries":  # its sample has too few queries of a relation for a mean
+    if sql_query != "precision_of_queries":  # its sample has too few queries of a relation for a mean
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[columns].mean()
 
 
@@ -107,7 +107,6 @@ EFFECT = "familiarity_effect_size"
 
 
 def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
-    """Return rows of `CorrelationRow`; none without counts."""
     import pandas as pd
 
     keys = list(RELATION)
@@ -126,7 +125,7 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
             "measure_b": EFFECT,
             **correlation_columns(relations.dropna(subset=[count, EFFECT]), count, EFFECT),
         }
-        for about, relations in iter_groups(counts.merge(effects, on=keys), [*TYPE])
+        for about, relations in iter_groups(counts.merge(effects, on=keys), [*QUERY_TYPE])
         for count in COUNTS
     ]
 
@@ -155,11 +154,11 @@ ENVELOPE_PERCENTILE, ENVELOPE_FACTOR, ENVELOPE_FEWEST = 95, 2, 20
 number of entities near a degree for which the envelope has a point."""
 
 
-def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
+def _envelopes(sql_query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
     """Return rows of `EnvelopePoint`, sorted along each quantity."""
     rows = []
-    real = frames[query][~frames[query]["invented"].astype(bool)]
-    for about, entities in iter_groups(real, TYPE, ["susceptibility", *quantities]):
+    real = frames[sql_query][~frames[sql_query]["invented"].astype(bool)]
+    for about, entities in iter_groups(real, QUERY_TYPE, ["susceptibility", *quantities]):
         about |= {
             "relation": ALL,
             "quantity": "susceptibility",

@@ -3,9 +3,9 @@
 An instance is a question with a context. Its entropy puts it into a class: low (the replies agree), middle or high (the
 replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each model are cut in
 thirds. No bounds fit every model, because an entropy of summed log-probabilities grows with the length of replies. A
-value on the upper bound of a class is in this class. The published classes have gaps between them; instances in a gap,
-or on its upper end, are in no class. Each class has counts by partition, and the words with the largest TF-IDF, of its
-questions and of its contexts. Each instance counts as a text, even if two instances have the same question.
+class includes its upper bound and excludes its lower bound. The published classes have gaps between them; instances in
+a gap are in no class. Each class has counts by partition, and the words with the largest TF-IDF, of its questions and
+of its contexts. Each instance counts as a text, even if two instances have the same question.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
@@ -129,7 +129,6 @@ class EntropyClasses(Options):
         ]
 
     def _words(self, rows: Frame, kind: str, column: str) -> Iterator[Row]:
-        """Yield the words with the largest scores of each class."""
         words, scores, text_counts = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
         for at, name in enumerate(CLASSES):
@@ -152,7 +151,7 @@ _WORD = re.compile(r"[^\W_]{2,}")
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, in order."""
+    """Return the words of a text, in lower case."""
     return _WORD.findall(text.casefold())
 
 
@@ -189,9 +188,9 @@ def tf_idf(
     selected = text_frequency <= max_share * len(texts)
     weighted = (matrix * (np.log((1 + len(texts)) / (1 + text_frequency)) + 1)).tocsr()[:, selected]
     lengths = np.sqrt((weighted * weighted).sum(axis=1))
-    inverse = np.divide(1.0, lengths, out=np.zeros(len(texts)), where=lengths > 0)
+    inverse_lengths = np.divide(1.0, lengths, out=np.zeros(len(texts)), where=lengths > 0)
     member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(n_groups, len(texts)))
     sizes = np.maximum(np.bincount(group, minlength=n_groups), 1)
-    scores = ((member * inverse) @ weighted).toarray() / sizes[:, None]
+    scores = ((member * inverse_lengths) @ weighted).toarray() / sizes[:, None]
     text_counts = (member @ occurs[:, selected]).toarray()
     return np.array(list(vocabulary))[selected], scores, text_counts.astype(np.int64)

@@ -17,18 +17,14 @@ from swaymeter.tasks.statistics.statistic import Frame, Row
 if TYPE_CHECKING:
     import pandas as pd
 
-WITH, WITHOUT = "answers", "answers_without"
-"""Columns that count the sampled replies to a question: with the context of the row, and without a context."""
+COUNT_WITH, COUNT_WITHOUT = "answers", "answers_without"
+"""Columns that count the sampled replies to a question: with the context of the row, and closed-book."""
 
 
 def categorical(frame: Frame) -> Frame:
-    """Return the frame with text columns as categories, which are grouped and sorted like numbers.
-
-    The returned frame has no units (`attrs`), because pandas copies units in each operation. The copies took a tenth of
-    the time of all statistics.
-    """
+    """Return the frame with text columns as categories and without units (`attrs`)."""
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
-    frame.attrs = {}
+    frame.attrs = {}  # pandas would copy the units in each operation, for a tenth of the time of all statistics
     return frame
 
 
@@ -43,14 +39,15 @@ def check_scored(frame: Frame, measure: str) -> None:
         raise ScoreError(f"{measure}: {missing} of {len(frame)} rows lack a score; run again with --stage aggregate")
 
 
-def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
+def drop_small_samples(
+    frame: Frame, columns: Sequence[str], counts: Sequence[str] = (COUNT_WITH,), parts: int = 1
+) -> Frame:
     """Return the frame without the scores of rows that have too few sampled replies; the rows stay.
 
     Args:
         frame: the frame.
         columns: the columns of scores.
-        counts: the columns that count replies; a row with fewer than `parts` times FEWEST_SAMPLES replies in one of
-            them loses its scores.
+        counts: the columns that count replies; a row needs `parts` times FEWEST_SAMPLES replies in each column.
         parts: number of parts of the replies that a score compares, such as 2 for a score between halves.
     """
     enough = (frame[[*counts]].fillna(0) >= parts * FEWEST_SAMPLES).all(axis=1)
@@ -58,9 +55,8 @@ def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[st
 
 
 def add_totals(frame: Frame) -> Frame:
-    """Append the rows of totals: copies with the condition `all`, and then copies with the partition `all`.
+    """Append copies of the rows with the condition `all`, the partition `all`, or both.
 
-    For example, the row (temporal, original) is also added as (temporal, all), (all, original) and (all, all).
     Closed-book rows (the condition `none`) have no copy with the condition `all`. The rows are sorted by question and
     context. The new column `cluster` has a number for each subject.
     """
@@ -74,7 +70,7 @@ def add_totals(frame: Frame) -> Frame:
 
 
 def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
-    """Return a name for each flag, as categories: `yes` for a true flag, `no` for a false flag."""
+    """Return, as categories, the name `yes` for each true flag and `no` for each false flag."""
     import pandas as pd
 
     names = sorted([yes, no])
@@ -82,22 +78,20 @@ def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[st
     return pd.Categorical.from_codes(codes, categories=pd.Index(names))
 
 
-def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
-    """Yield the groups of rows with equal values in `columns`, each as (values by column, rows), sorted by the values.
-
-    The rows of a group keep their order.
+def iter_groups(frame: Frame, columns: Sequence[str], row_columns: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
+    """Yield each group of rows with equal values in `columns`, as (values by column, rows), sorted by the values.
 
     Args:
         frame: the frame.
         columns: the columns that define groups.
-        read: the columns that the yielded rows have; empty for all columns, which takes three times as long.
+        row_columns: the columns of the yielded rows; empty for all columns, which takes three times as long.
     """
     if frame.empty:
         return
     frame = frame.copy(deep=False)
     frame.attrs = {}  # each group would receive a deep copy of the units
     groups = frame.groupby(list(columns), sort=True, observed=True)
-    for values, rows in groups[list(read)] if read else groups:
+    for values, rows in groups[list(row_columns)] if row_columns else groups:
         plain = (value.item() if isinstance(value, np.generic) else value for value in values)
         yield dict(zip(columns, plain, strict=True)), rows
 
@@ -112,10 +106,7 @@ def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
 
 
 def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
-    """Return the weighted mean of a measure in every group of equal keys, and the total weight of each group.
-
-    `weight` names the column with the weights; the result has the total weights in the column "weight".
-    """
+    """Return the mean of a measure with weights from a column, and the total `weight`, in every group of equal keys."""
     check_scored(frame, measure)
     counts = frame[weight].astype("float64")
     weighted = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)

@@ -1,9 +1,8 @@
 """Tests of two groups of scores in each relation, by query (as published) and by entity.
 
-By query, as published, a row of a group is a query with its score. If the frame has several rows for a query, the
-score is their mean, in which each context counts once. Comparisons of persuasion have the same queries in both groups,
-after different contexts. As in the paper, the permutation test does not pair these queries. Queries about one entity
-count as separate rows, although they depend on each other.
+By query, as published, a row of a group is a query with its score, or with its mean over contexts. Comparisons of
+persuasion have the same queries in both groups, after different contexts. As in the paper, the permutation test does
+not pair these queries. Queries about one entity count as separate rows, although they depend on each other.
 
 By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the two means of an
 entity are a pair, and permutations flip the signs of their differences. Otherwise permutations deal entities to the
@@ -35,13 +34,13 @@ from swaymeter.tasks.statistics.frames import check_scored, iter_groups, means, 
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
-"""Columns that identify the tested queries."""
+"""Columns that identify the queries of a test."""
 TEST = ["test", "unit_of_analysis"]
 """Columns that distinguish several tests of the same queries."""
 PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
 ENTITY = "entity"
 ScoresOfTests = list[tuple[Row, tuple[Scores, Scores]]]
-"""Tests, each with the columns that identify it and with the scores of both groups."""
+"""Tests, each as (its values of the columns TESTED, the scores of both groups)."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ class Comparison:
         group_b: name and column value of the other group.
         alternative: greater or two-sided.
         unit: unit of the measure.
-        weight: the column with the number of values, such as contexts, that a row averages; empty if a query has one
-            row.
+        weight: the column with the number of contexts that a row averages; empty if a query has a single row.
         version: number to increase if the code gives other rows for the same frames.
     """
 
@@ -103,16 +101,16 @@ class Comparison:
             if len(repeated := selected[selected.duplicated(keys)]):
                 raise ScoreError(
                     f"comparison {self.name}: the SQL query {self.query} returns several rows with the query_id "
-                    f"{repeated['query_id'].iloc[0]}; return one row per query_id, such as a mean, or name a weight"
+                    f"{repeated['query_id'].iloc[0]}; return one row for each query_id, or set Comparison.weight"
                 )
             return sort_frame(selected, keys)
-        # The rows of a query are sorted, too, by kind and relevance: sums in another order end in other digits.
+        # The rows of a query are sorted, too: sums in another order end in other digits.
         selected = sort_frame(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
         # A query has one entity, so the column ENTITY splits no group; it is a key only to stay in the frame.
         return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
 
     def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
-        """Yield the columns of each test, with the scores of both groups in the order of the frame."""
+        """Yield each test as (values of the columns TESTED, scores of both groups in the order of the frame)."""
         for about, rows in iter_groups(frame, TESTED, [self.measure, "group"]):
             values, group_of_row = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
             yield about, (scores(values[group_of_row == 0]), scores(values[group_of_row == 1]))
@@ -122,7 +120,7 @@ class Comparison:
 
         Args:
             entities: the mean of each entity in each group.
-            tests: the columns of each test.
+            tests: the values of the columns TESTED.
         """
         both = entities.groupby([*TESTED, ENTITY], observed=True)["group"].transform("size") == 2
         by_test = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
@@ -156,7 +154,7 @@ class Comparison:
 
 
 def columns_of(a: Scores, b: Scores, result: Result) -> Row:
-    """Return the columns of a test of groups (n_a,) and (n_b,) that all tables of tests share, without p_adjusted."""
+    """Return the columns that all tables of tests share, without p_adjusted, for groups (n_a,) and (n_b,)."""
     return {
         "n_a": len(a),
         "n_b": len(b),
@@ -192,10 +190,7 @@ UNATTESTED = replace(
     group_a=("invented and unattested", True),
     version=1,
 )
-"""`FAMILIARITY` without the invented entities whose name occurs in the counted corpus.
-
-A model that was trained on the corpus may know such a name. Without a counted corpus, there is no such test.
-"""
+"""`FAMILIARITY` without invented entities whose name occurs in the counted corpus: a model may know such a name."""
 RELEVANCE = Comparison(
     "relevance",
     "persuasion_by_kind",
@@ -218,7 +213,6 @@ LENGTH = "name length"
 
 
 def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `GroupTest` with the length of names held fixed."""
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
     rows, columns = [], (ENTITY, FAMILIARITY.measure, "group")
     for (about, queries_of_relation), (_, groups) in zip(
@@ -240,8 +234,8 @@ FAMILIARITY_BY_LENGTH = Statistic("familiarity_by_length", 1, GroupTest, (FAMILI
 """Invented against real entities with names of equal length: are queries about invented entities swayed more easily?
 
 A one-sided regression of susceptibility on the kind of entity and on its name's length in characters. Invented names
-are longer than those of well-known entities, and length alone may sway a model. Unit of analysis: a query; the queries
-about an entity are a cluster, whose errors may depend on each other. `FAMILIARITY` has the comparison without lengths.
+are longer than names of well-known entities, and length alone may sway a model. Unit of analysis: a query; the queries
+about an entity are a cluster, whose errors may depend on each other.
 """
 
 MAX_SEPARATE_LEVELS = 1_024
@@ -253,10 +247,7 @@ _BY_FOLLOWED = Comparison(
 
 
 def _followed(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `GroupTest` for followed contexts.
-
-    The frame has two kinds of rows: by level of persuasion, without an entity, and by entity, without a level.
-    """
+    # The frame has rows by level of persuasion, without an entity, and rows by entity, without a level.
     frame = frames[_BY_FOLLOWED.query]
     check_scored(frame, "persuasion")
     group = (frame["follows"] == _BY_FOLLOWED.group_b[1]).astype("int8")
@@ -272,10 +263,7 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
-    """Yield the scores of the first group by level, then the scores of the second group by the same levels.
-
-    A level that only one group has is an empty level of the other group.
-    """
+    """Yield the scores of the first and then of the second group, by the levels of both; a level may be empty."""
     numbers = ["answers", "persuasion", "squared_persuasion"]
     columns = rows.pivot(index="level", columns="group", values=numbers)
     for group in (0, 1):
@@ -284,15 +272,14 @@ def _levels(rows: Frame) -> Iterator[Levels]:
 
 
 def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
-    """Return the row of a test whose unit of analysis is an answer."""
     if a.n + b.n > MAX_SEPARATE_LEVELS:
         result, effect = permutation_of_levels(a, b, seed, PERMUTATIONS)
     else:
-        # All scores of a level are equal, so that the mean of the level is the score.
+        # All scores of a level are equal to its mean.
         first, second = (scores(np.repeat(levels.means, levels.counts.astype(int))) for levels in (a, b))
         (result,) = permutation([(first, second)], _BY_FOLLOWED.alternative, seed)
         effect = None if result.untestable else cohens_d(first, second)
-    # The groups are empty here, because their columns come from the levels below.
+    # The groups are empty, because the levels replace their columns.
     row = _BY_FOLLOWED.row(about, (scores([]), scores([])), result, PERMUTATION, "answer")
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
 
@@ -302,7 +289,7 @@ FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _fo
 
 As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
 published 10,000 permutations; two groups of more than 1,024 answers together are tested by levels (`Levels`). By
-entity, a row is an entity that has answers in both groups, with the mean over its answers in each group. Permutations
-flip the signs of the differences. An answer that is neither the context's nor the original one is in no group. A
-relation in which one group is empty is untestable; the share of significant relations does not count it.
+entity, a row is an entity that has answers in both groups, with the mean over its answers in each group. An answer that
+is neither the context's nor the original answer is in no group. A relation in which one group is empty is untestable;
+the share of significant relations does not count it.
 """

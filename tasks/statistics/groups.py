@@ -2,16 +2,16 @@
 
 The unit of analysis is an entity (a name, or a pair) with the mean over its queries of one query type. Queries about
 one entity depend on each other, so a query is not a row of a test. All tests are two-sided. A relation is a set of
-contexts. Below, "type" is the type of an entity.
+contexts. A type is the type of an entity, not of a query.
 
-    label     two labels of entities, such as friends and enemies, in one set of contexts: entities are permuted between
-              the labels; there is also a test within each type
+    label     two labels of entities, such as friends and enemies, after one set of contexts: entities are permuted
+              between the labels; there is also a test within each type
     type      entities of one type and entities of all other types: entities are permuted between the groups
     set       the same queries after two sets of contexts: signs of the differences are flipped; there is also a test
               within each label
     context   two labels of contexts about the queried entity, such as positive and negative: signs are flipped
-    strength  the largest and the smallest strength of contexts with one label about the queried entity: signs are
-              flipped
+    strength  the largest and the smallest strength (a whole number) of contexts with one label about the queried
+              entity: signs are flipped
 
 p_adjusted is over the tests of a model, query type and comparison.
 
@@ -29,11 +29,10 @@ from swaymeter.tasks.statistics.formulas.permutation import permutation
 from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sort_frame
 from swaymeter.tasks.statistics.group_tests import PERMUTATION, SIGN_FLIP, columns_of
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
+from swaymeter.tasks.statistics.summary import QUERY_TYPE, RELATION, Mean
 
 SUSCEPTIBILITY, PERSUASION = "susceptibility_of_labels", "persuasion_by_label"
 OTHERS = "other types"
-FAMILY = ("model", "dtype", "query_type", "comparison")
 
 
 class GroupPair(NamedTuple):
@@ -75,7 +74,7 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` between sets of contexts."""
     entities = _entity_means(frames[SUSCEPTIBILITY], [], "susceptibility")
     pairs = []
-    for about, rows in iter_groups(entities, TYPE):
+    for about, rows in iter_groups(entities, QUERY_TYPE):
         for within, subset in [(ALL, rows), *_rows_by_value(rows, "label").items()]:
             by_set = _rows_by_value(subset, "relation")
             for a, b in combinations(by_set, 2):
@@ -85,9 +84,9 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
 
 
 def _adjust_rows(rows: list[Row]) -> list[Row]:
-    """Return the rows with p_adjusted, sorted."""
     keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
-    return adjust(sorted(rows, key=lambda row: [row[name] for name in keys]), FAMILY)
+    rows = sorted(rows, key=lambda row: [row[name] for name in keys])
+    return adjust(rows, ("model", "dtype", "query_type", "comparison"))
 
 
 def summarise(frames: Frames, seed: int) -> list[Row]:
@@ -95,7 +94,7 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     entities = _entity_means(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entity_means(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
-    # The column "about": the entity of the query ("the same") if a context is about it, else "others".
+    # A relevant context is about the query's entity ("the same"), another context about other entities ("others").
     with_about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
     label_means, type_means = (
         Mean("susceptibility", (*RELATION, *keys), "entity", interval=True, quantiles=True)
@@ -108,29 +107,26 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
 
 
 def _entity_means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """Return a mean for each entity and values of `keys`. Values of `keys` become texts, "" if missing."""
+    """Return the mean of each entity for each combination of `keys`, whose values become texts, "" if missing."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     columns = [*RELATION, "label", *keys, "entity"]
     return means(sort_frame(frame, [*columns, "query_id"]), columns, measure)
 
 
 def _texts(values: Any) -> list[str]:
-    """Return the values of a column as texts; empty for missing values."""
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
 
 
 def _rows_by_value(rows: Frame, column: str) -> dict[str, Frame]:
-    """Return the rows for each value of a column, by the value as text, sorted."""
     return {str(about[column]): group for about, group in iter_groups(rows, [column])}
 
 
 def _types(rows: Frame) -> list[str]:
-    """Return the different types of entities, sorted."""
     return sorted({str(name) for name in rows["type"]} - {""})
 
 
 def _label_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
-    """Yield all pairs of labels, over all types and within each type that has both."""
+    """Yield all pairs of labels, over all types and within each type."""
     for within in (ALL, *_types(rows)):
         rows_within = rows if within == ALL else rows[rows["type"] == within]
         by_label = _rows_by_value(rows_within, "label")
@@ -150,7 +146,6 @@ def _type_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
 
 
 def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
-    """Yield all pairs of context labels, and the largest strength of each label against its smallest."""
     by_label = _rows_by_value(rows, "context_label")
     for a, b in combinations(by_label, 2):
         yield GroupPair(about, "context", ALL, (a, b), _paired_means(by_label[a], by_label[b], "persuasion"))
@@ -164,14 +159,13 @@ def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
 
 
 def _paired_means(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
-    """Return the means of the entities that both groups have, in the same order of entities."""
+    """Return the means of the entities that both frames have, in the same order of entities."""
     first, second = (means(sort_frame(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])
 
 
 def _test_rows(pairs: Sequence[GroupPair], measure: str, seed: int, *, paired: bool) -> list[Row]:
-    """Return the rows of permutation tests of pairs of groups, without p_adjusted."""
     groups = [pair.groups for pair in pairs]
     results = permutation(groups, "two-sided", seed, paired=paired)
     return [

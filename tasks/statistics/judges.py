@@ -3,10 +3,10 @@
     agreement_with_judge   the share of replies with two equal verdicts
     kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has the formula
 
-Groups: the judge and its counterpart, rule or person. The rule is compared on a sample of the replies that it decided,
-and people on the replies that they judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects
-as independent, or questions if no subject is named. If only one verdict occurs, kappa is undefined, and missing.
-Agreement does not show how often the judge, the rule or a person is right.
+Groups: the judge, and the rule or a person. The rule is compared on a sample of the replies that it decided, and people
+on the replies that they judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects as
+independent, or questions if no subject is named. If only one verdict occurs, kappa is undefined, and missing. Agreement
+does not show how often the judge, the rule or a person is right.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,6 @@ def agreement(frames: Frames, seed: int) -> list[Row]:
 
 
 def _rows(frame: Frame, seed: int) -> Iterator[Row]:
-    """Yield the rows of agreement and kappa without `interval_over`."""
     for about, answers in iter_groups(frame, [*MODEL, "judge"]):
         for against in ("rule", "person"):
             both = answers[answers["verdict"].notna() & answers[against].notna()]

@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import EDITS, SHARE
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, add_totals, drop_small_samples, name_flags, sort_frame
+from swaymeter.tasks.statistics.frames import (
+    ALL,
+    COUNT_WITH,
+    COUNT_WITHOUT,
+    add_totals,
+    drop_small_samples,
+    name_flags,
+    sort_frame,
+)
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
-from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
+from swaymeter.tasks.statistics.summary import MODEL, QUERY_TYPE, RELATION, Mean, statistic_of
 
 SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
@@ -19,7 +27,6 @@ ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
 
 
 def _count_distinct(column: str) -> Callable[[Frame], Row]:
-    """Return a function that counts the different values of a column in a group, as `items`."""
     return lambda group: {"items": int(group[column].nunique())}
 
 
@@ -33,22 +40,20 @@ SUSCEPTIBILITY_MEANS = statistic_of(
     4,
     (QUERIES,),
     [
-        Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True),
+        Mean(SUSCEPTIBILITY, (*QUERY_TYPE, "entities"), "relation", averaged=ENTITIES, interval=True),
         Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
         Mean(SUSCEPTIBILITY, FORMS, "query", order=(*FORMS, "query_id"), interval=True, quantiles=True),
     ],
     prepare=_queries,
 )
-"""Susceptibility of queries about real and about invented entities, at three levels.
+"""Susceptibility of queries about real and about invented entities.
 
-Over all relations, a value is the mean of a relation, so that all relations have equal weight. Within a relation, a
-value is the mean of an entity over its query forms. Within a query form, a value is a query; only this level has
-quantiles.
+Over all relations, a value is the mean of a relation. Within a relation, a value is the mean of an entity over the
+query forms. Within a query form, a value is a query.
 """
 
 
 def _names(frames: Frames) -> Frames:
-    """Return a row for each entity of a relation, with the length of its name."""
     names = frames[QUERIES][[*MODEL, "relation", "entity", "invented"]].drop_duplicates().astype({"entity": str})
     names = names.assign(
         entities=name_flags(names["invented"], "invented", "real"),
@@ -66,10 +71,7 @@ def _lengths(*by: str) -> list[Mean]:
 NAME_LENGTHS = statistic_of(
     "name_lengths", 1, (QUERIES,), [*_lengths("entities"), *_lengths("relation", "entities")], prepare=_names
 )
-"""Lengths of the names of real and invented entities whose queries have a score.
-
-The statistic `familiarity_by_length` compares the two kinds of entities with the length held fixed.
-"""
+"""Lengths of the names of real and invented entities whose queries have a score."""
 
 BEFORE_A_FORM, BY_FORM = "context before a query form", (*RELATION, "form")
 KAPPA = Mean(
@@ -86,7 +88,7 @@ ENTITY_INDEPENDENT = statistic_of(
     4,
     ("entity_independent_of_contexts",),
     [
-        *(replace(KAPPA, grouped_by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
+        *(replace(KAPPA, grouped_by=by) for by in ((*RELATION, "kind"), RELATION, (*QUERY_TYPE, "kind"), MODEL)),
         *(
             replace(KAPPA, grouped_by=by, unit_of_analysis="context", order=(*by, "context_id"), interval=True)
             for by in (BY_FORM, (*BY_FORM, "kind", "template"))
@@ -116,32 +118,31 @@ def _bin_names(frame: Frame, column: str) -> NDArray[np.object_]:
 
 
 def _with_clusters(frame: Frame) -> Frame:
-    """Return the queries with `cluster`, a number for each entity, because queries about one entity are dependent."""
+    # The queries about an entity depend on each other.
     return frame.assign(cluster=frame.groupby("entity", observed=True).ngroup())
 
 
 def _ratios(frames: Frames) -> Frames:
-    """Return the queries, and for each ratio the queries that have it, with its bin in the column `fifth`."""
+    """Return all queries, and by ratio the queries with this ratio and a susceptibility; `fifth` is the ratio's bin."""
     (name,) = frames
-    queries = _with_clusters(sort_frame(frames[name], [*TYPE, "relation", "query_id"]))
+    queries = _with_clusters(sort_frame(frames[name], [*QUERY_TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
     return {name: queries, **{ratio: frame.assign(fifth=_bin_names(frame, ratio)) for ratio, frame in both.items()}}
 
 
 def _memorization(ratio: str) -> list[Mean]:
-    """Return the means of a ratio, and of susceptibility by fifths of the ratio's range."""
     return [
-        Mean(ratio, TYPE, "query", "", skip_missing=True, extra_columns=lambda group: {"items": len(group)}),
+        Mean(ratio, QUERY_TYPE, "query", "", skip_missing=True, extra_columns=lambda group: {"items": len(group)}),
         Mean(
             SUSCEPTIBILITY,
-            (*TYPE, "fifth"),
+            (*QUERY_TYPE, "fifth"),
             "query",
             frame=ratio,
             labels={"ratio": ratio},
             interval=True,
             interval_over="entity",
             quantiles=True,
-            larger_group=TYPE,
+            larger_group=QUERY_TYPE,
         ),
     ]
 
@@ -161,7 +162,7 @@ the original answer among the replies of the first two kinds:
     memorization_ratio        after contexts that put another answer in place of the query's answer
     memorization_ratio_all    after each distinct context of any kind, as in the released code
 
-The table also has the mean ratio, over the queries that have a ratio. In its row, `items` is the number of all queries.
+The table also has the mean ratio, over the queries that have a ratio. `items` of this row counts all queries.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 3 and Appendix D.
 """
@@ -170,8 +171,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 def _with_bins_of_susceptibility(frames: Frames) -> Frames:
     """Return two frames: all queries, and `bins`, the queries that have both measures.
 
-    The column `entities` has the value "invented" or "real". In `bins`, the column `susceptibility` has the name of
-    the bin in place of the score.
+    In `bins`, the column `susceptibility` has the name of the bin in place of the score.
     """
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*MODEL, "relation", "query_id"]))
@@ -200,9 +200,9 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
             larger_group=by[:-1] if frame else (),  # the share of a bin in all queries of the model, or of a query type
         )
         for measure, unit, frame, groups in (
-            (SUSCEPTIBILITY, "nats", "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
-            ("fisher", FISHER_UNIT, "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
-            ("fisher", FISHER_UNIT, "bins", ((*MODEL, SUSCEPTIBILITY), (*TYPE, SUSCEPTIBILITY))),
+            (SUSCEPTIBILITY, "nats", "", (MODEL, QUERY_TYPE, (*QUERY_TYPE, "entities"), (*QUERY_TYPE, "wording"))),
+            ("fisher", FISHER_UNIT, "", (MODEL, QUERY_TYPE, (*QUERY_TYPE, "entities"), (*QUERY_TYPE, "wording"))),
+            ("fisher", FISHER_UNIT, "bins", ((*MODEL, SUSCEPTIBILITY), (*QUERY_TYPE, SUSCEPTIBILITY))),
         )
         for by in groups
     ],
@@ -210,9 +210,8 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
 )
 """Susceptibility over contexts (the published Monte Carlo estimate) and Fisher susceptibility, over all relations.
 
-As published, the queries of all relations are pooled. Groups are real or invented entities, and the wording of the
-query: a question, or a text to complete. Fisher susceptibility is also grouped by bins of susceptibility, whose edges
-are in nats. Intervals resample whole entities.
+As published, the queries of all relations are pooled. The wording of a query is a question, or a text to complete. The
+edges of bins are in nats.
 
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 2 and figures 2 to 5.
 """
@@ -221,7 +220,6 @@ ERROR = "relative_standard_error_of_fisher"
 
 
 def _frames_with_errors(frames: Frames) -> Frames:
-    """Return the frames, and `errors`: queries with the relative standard error of their Fisher susceptibility."""
     frames = {query: sort_frame(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
     fisher = frames["fisher_of_queries"].dropna(subset=["fisher", SUSCEPTIBILITY])
     return {**frames, "errors": fisher.assign(**{ERROR: fisher["fisher_standard_error"] / fisher["fisher"]})}
@@ -234,7 +232,7 @@ def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
     return [
         measure_mean,
         replace(measure_mean, quantity=SUSCEPTIBILITY, unit="nats", labels={"beside": measure}),
-        Mean(measure, TYPE, "relation", unit, frame=frame, required=[measure], averaged=RELATION),
+        Mean(measure, QUERY_TYPE, "relation", unit, frame=frame, required=[measure], averaged=RELATION),
     ]
 
 
@@ -246,28 +244,26 @@ BESIDE_SUSCEPTIBILITY = statistic_of(
         *_beside_susceptibility("fisher", "fisher_of_queries", FISHER_UNIT),
         *_beside_susceptibility("fisher_top_k", "fisher_of_queries", FISHER_UNIT),
         *_beside_susceptibility("answer_set_susceptibility", "answer_set_of_queries", "nats"),
-        Mean("mass", TYPE, "query", "", frame="answer_set_of_queries", order=["mass"]),
+        Mean("mass", QUERY_TYPE, "query", "", frame="answer_set_of_queries", order=["mass"]),
         Mean(ERROR, MODEL, "query", "", frame="errors", required=[ERROR], order=[ERROR], quantiles=True),
     ],
     prepare=_frames_with_errors,
 )
 """Means of Fisher susceptibility and of answer-set susceptibility, each beside the susceptibility of the same queries.
 
-Within a relation, a query counts if it has both measures. Over all relations, a value is the mean of a relation. The
-table also has the relative standard error of Fisher susceptibility, and `mass`, the probability of all answers of the
-answer set together. The statistic `correlations` correlates the same pairs of measures.
+Within a relation, a query counts if it has both measures. `mass` is the probability of all answers of the answer set
+together. The statistic `correlations` correlates the same pairs of measures.
 """
 
 
 def _differences(frames: Frames) -> Frames:
     scores = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
     (name,) = frames
-    frame = sort_frame(frames[name], [*TYPE, "relation", "query_id"]).dropna(subset=scores)
+    frame = sort_frame(frames[name], [*QUERY_TYPE, "relation", "query_id"]).dropna(subset=scores)
     return {name: frame.assign(difference=(frame["susceptibility"] - frame["susceptibility_reference"]).abs())}
 
 
 def _mean_difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
-    """Return the specification of a score's mean difference, with the largest difference in the column `largest`."""
     return Mean(
         f"difference_of_{score}",
         by,
@@ -282,8 +278,8 @@ PRECISION = statistic_of(
     1,
     ("precision_of_queries",),
     [
-        _mean_difference("susceptibility", TYPE, "difference", "difference"),
-        _mean_difference("persuasion", TYPE, "mean_difference", "largest_difference"),
+        _mean_difference("susceptibility", QUERY_TYPE, "difference", "difference"),
+        _mean_difference("persuasion", QUERY_TYPE, "mean_difference", "largest_difference"),
         _mean_difference("susceptibility", MODEL, "difference", "difference"),
         _mean_difference("persuasion", MODEL, "mean_difference", "largest_difference"),
     ],
@@ -305,24 +301,28 @@ RELIABILITY = statistic_of(
     [
         Mean(
             "variance",
-            (*TYPE, "measure", "over"),
+            (*QUERY_TYPE, "measure", "over"),
             "relation",
             "squared nats",
             required=["variance"],
             interval=True,
-            order=(*TYPE, "measure", "over", "relation"),
+            order=(*QUERY_TYPE, "measure", "over", "relation"),
             quantiles=True,
             extra_columns=lambda group: {"items": int(group["n"].sum())},
         )
     ],
 )
-"""Variance of scores between seeds and between query forms, over all relations; reliability.py has the variances.
+"""Variance of scores between seeds and between query forms (reliability.py), over all relations.
 
-Unit of analysis: a relation with the mean of its variances. `items` is the number of variances.
+`items` counts the variances of all relations.
 """
 
 OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
-"""Columns with 1 or 0 for an outcome of the greedy reply to an instance."""
+"""Columns with 1 or 0 for an outcome of an instance.
+
+Persuaded: only the reply with the context states the context's answer. Stubborn: the reply stays the same. The table
+whose_answer has the exact definitions.
+"""
 ANSWER_UNIT = "question under a condition"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
@@ -339,7 +339,6 @@ PERSUASION_MEAN = Mean(
 
 
 def _by_outcome(entropy: str) -> list[Mean]:
-    """Return the means of an entropy and of coherent persuasion by outcome, over the instances with both scores."""
     persuasion = replace(
         PERSUASION_MEAN,
         grouped_by=(*PERSUASION_MEAN.grouped_by, "outcome"),
@@ -364,15 +363,10 @@ ANSWERS = statistic_of(
         ),
     ],
 )
-"""Coherent persuasion of the instances of a partition, and further means by the outcome of the greedy reply.
-
-By outcome, the table has the semantic entropy without and with the context, each beside coherent persuasion over the
-same instances. It also has the mean standard errors of semantic entropy and of coherent persuasion.
-"""
+"""Coherent persuasion of the instances of a partition, beside semantic entropies by the outcome of the greedy reply."""
 
 
 def _partitions(frames: Frames) -> Frames:
-    """Return the frames of the table: questions, instances, instances by outcome, and instances by edits."""
     import pandas as pd
 
     instances = _with_outcomes(frames[INSTANCES])
@@ -395,12 +389,11 @@ def _partitions(frames: Frames) -> Frames:
 def _with_outcomes(frame: Frame) -> Frame:
     """Return the instances with outcomes as 1, 0 or missing, and with the change of each entropy through the context.
 
-    `following` is 1 if the reply with the context states the context's answer. `following` and `persuaded` are missing
-    for an instance whose context states no answer.
+    `following` and `persuaded` are missing for an instance whose context states no answer.
     """
-    frame = drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT))
-    frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
-    for count, when in ((WITH, "with"), (WITHOUT, "without")):
+    frame = drop_small_samples(frame, [COHERENT_PERSUASION], (COUNT_WITH, COUNT_WITHOUT))
+    frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (COUNT_WITHOUT,), parts=2)
+    for count, when in ((COUNT_WITH, "with"), (COUNT_WITHOUT, "without")):
         frame = drop_small_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
@@ -450,11 +443,12 @@ PARTITIONS = statistic_of(
 
 An instance is a question with a context; DynamicQA has two contexts for each question. A group is a partition under a
 condition, such as temporal questions under the counter-memory context. `all` stands for every partition, and for every
-condition with a context. Entropies of instances are also grouped by the outcome of the greedy reply. Each outcome has
-two versions: by the verdict and, as published, by ROUGE-L. Coherent persuasion is also grouped by the number of edits
-of the fact, its creation included; a disputable question has no edits. Intervals resample whole subjects, because
-questions about one subject, and the contexts of one question, depend on each other. Without a context, a disputable
-question has no right answer, and does not count for accuracy. Scores of fewer than 5 sampled replies are in no mean.
+condition with a context. `following` is the share of replies that state the context's answer. Entropies of instances
+are also grouped by the outcome of the greedy reply. Each outcome has two versions: by the verdict and, as published, by
+ROUGE-L. Coherent persuasion is also grouped by the number of edits of the fact, its creation included; a disputable
+question has no edits. Intervals resample whole subjects, because questions about one subject, and the contexts of one
+question, depend on each other. Without a context, a disputable question has no right answer, and does not count for
+accuracy. Scores of fewer than 5 sampled replies are in no mean.
 
 Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
 """

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from swaymeter.data.records.statistics import Summary
 from swaymeter.tasks.statistics.frames import name_flags, sort_frame, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Row, Statistic
-from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean
+from swaymeter.tasks.statistics.summary import MODEL, QUERY_TYPE, RELATION, Mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-QUANTITY, COUNT = "persuasion", "relevant_contexts"
+QUANTITY, RELEVANT = "persuasion", "relevant_contexts"
 KIND_COLUMNS = (*RELATION, "relevant", "kind")
 """Columns of groups by relevance and kind of context."""
 KIND_AND_FOLLOWED_COLUMNS = (*RELATION, "kind", "conflict", "follows")
@@ -34,15 +34,13 @@ CONTEXTS: Mapping[str, tuple[str, ...]] = {
     "in conflict: negation": ("negation",),
     "not in conflict": ("none",),
 }
-"""Groups of contexts over all relations, with the values of the column `conflict` that each group includes."""
+"""Values of the column `conflict` in each group of contexts over all relations."""
 
 
 def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
-    """Return rows of `Summary` as a frame with a column for each name in `grouped_by`, and with renamed numbers.
+    """Return rows of `Summary` as a frame with a column for each name in `grouped_by`.
 
-    Args:
-        rows: the rows.
-        columns: new name -> the column of `Summary`, such as weight="prompts".
+    `columns` selects and renames further columns of `Summary`: weight="prompts" makes the column `weight` of `prompts`.
     """
     import pandas as pd
 
@@ -62,11 +60,11 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
     frame = sort_frame(frame, [*KIND_COLUMNS, "query_id"])
     queries = frame.groupby(list(KIND_COLUMNS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     kinds = weighted_means(frame, KIND_COLUMNS, QUANTITY, "contexts").assign(queries=queries["query_id"])
-    counts = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
-    counts = counts.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
+    counts = frame.assign(**{RELEVANT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
+    counts = counts.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[RELEVANT]].sum()
     return [
         *Mean(QUANTITY, KIND_COLUMNS, "prompt", extra_columns=_counts_with_n).rows(kinds),
-        *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(counts),
+        *Mean(RELEVANT, RELATION, "query", "", quantiles=True).rows(counts),
     ]
 
 
@@ -76,41 +74,41 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
     kinds = sort_frame(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KIND_COLUMNS)
-    # The totals only count the queries and prompts of a model; their mean stays empty. The number of queries of a
-    # relation is `n` of its row for COUNT.
+    # The rows of totals only count queries and prompts of a model, without a mean. A relation's number of queries is
+    # `n` of its row with the quantity RELEVANT.
     totals = pd.DataFrame(
         {
             **{name: row[name] for name in MODEL},
             QUANTITY: math.nan,
-            "queries": row["n"] if row["quantity"] == COUNT else 0,
+            "queries": row["n"] if row["quantity"] == RELEVANT else 0,
             "weight": row["prompts"] or 0,
         }
         for row in rows
     )
     relations = weighted_means(kinds, [*RELATION, "relevant"], QUANTITY, "weight")
+    relevance = (*QUERY_TYPE, "relevant")
     return [
         *rows,
-        *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, extra_columns=_counts).rows(kinds),
-        *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
+        *Mean(QUANTITY, (*relevance, "kind"), "relation", interval=True, extra_columns=_counts).rows(kinds),
+        *Mean(QUANTITY, relevance, "relation", interval=True).rows(relations),
         *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_counts_with_n).rows(totals),
     ]
 
 
 def _counts(kinds: Frame) -> Row:
-    """Return the numbers of queries and prompts, as the columns `items` and `prompts` of `Summary`."""
     return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
 
 
 def _counts_with_n(kinds: Frame) -> Row:
-    """Return `_counts`, and `n` of a mean over prompts, which is the number of prompts."""
+    """Return `_counts`, and the number of prompts as `n`, in place of the number of averaged rows."""
     counts = _counts(kinds)
     return {"n": counts["prompts"], **counts}
 
 
 def followed_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for persuasion in each relation, by the answer that the reply followed."""
-    # The frame has one row for each kind, conflict and followed answer, with the mean persuasion of its replies.
-    # `answers` counts all of these replies, `scored` the replies with a persuasion score.
+    # A row of the frame has the mean persuasion of its replies. `answers` counts all of these replies, `scored` the
+    # replies with a persuasion score.
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"),
@@ -131,7 +129,7 @@ def followed_of_relations(frame: Frame) -> list[Row]:
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
     """Append rows of `Summary` by the followed answer, over all relations, to the rows of single relations."""
-    # Only rows by kind, conflict and followed answer; the rows by followed answer alone are the means of these rows.
+    # The rows by followed answer alone, which are means of the other rows, are left out.
     kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
     frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
 
@@ -140,7 +138,12 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
         return {"prompts": answers, "share": answers / int(relations["type_answers"].iloc[0])}
 
     mean = Mean(
-        QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, extra_columns=share
+        QUANTITY,
+        (*QUERY_TYPE, "contexts", "follows"),
+        "relation",
+        interval=True,
+        skip_missing=True,
+        extra_columns=share,
     )
     pooled = {
         name: _means_by_followed_answer(frame[frame["conflict"].isin(conflicts)])
@@ -158,7 +161,7 @@ def _means_by_followed_answer(frame: "pd.DataFrame") -> "pd.DataFrame":
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
     groups = sums.groupby(list(FOLLOWED_COLUMNS), as_index=False, sort=True, observed=True)
     sums = groups[["answers", "scored", "total"]].sum()
-    type_totals = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
+    type_totals = sums.groupby(list(QUERY_TYPE), observed=True)["answers"].transform("sum")
     return sums.assign(persuasion=sums["total"] / sums["scored"], type_answers=type_totals)
 
 

@@ -17,8 +17,8 @@
     context_bias         with a conflicting context, its answer replaces the right answer       1 or 0
     prior_bias           with a supporting context, the reply keeps the closed-book reply's     1 or 0
                          wrong answer
-    binary_utilisation   of a question's context, if measured                                   1 or 0
-    continuous_utilisation         of a question's context, if measured                         -1 to 1
+    binary_utilisation   BCU of the measure context_utilisation (docs/measures.md)              1 or 0
+    continuous_utilisation         CCU of the measure context_utilisation                       -1 to 1
     coherent_persuasion            of a question's context, from 5 sampled replies on           nats
     coherent_persuasion_unchanged  the control of coherent persuasion: its value between two    nats
                                    halves of the closed-book replies, of 10 or more replies
@@ -26,18 +26,17 @@
 
 Except for coherent persuasion, which has sampled replies, a reply is a greedy reply.
 
-A bias is not a share of all questions. It is a share of the questions for which either the context or the closed-book
-reply is right, but not both. A text is right if it states the original answer. Context bias: the closed-book reply is
-right; with a conflicting context, the reply states the context's answer and no longer the original answer. Prior bias:
-the closed-book reply gives another answer, and is no refusal; with a supporting context, the reply has the same words.
-If models know different facts, their biases are over different questions. So the difference of two models is over the
-questions that count for both.
+A bias is a share of the questions for which either the context or the closed-book reply is right, but not both. A text
+is right if it states the original answer. Context bias: the closed-book reply is right; with a conflicting context, the
+reply states the context's answer and no longer the original answer. Prior bias: the closed-book reply gives another
+answer, and is no refusal; with a supporting context, the reply has the same words. The difference of two models is over
+the questions that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
-follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together; people
-choose a variant by them. Groups of the other quantities: the condition of a question, the type of a query. Unit of
-analysis: a query, or an answer to a question under a condition. So a question counts once for each of its contexts.
-Intervals and tests of answers take subjects as independent, or questions if no subject is named. Intervals and tests of
+follows_right, resists_wrong and abstains are about questions of the study's user, over all conditions together. Groups
+of the other quantities: the condition of a question, the type of a query. Unit of analysis: a query, or a reply to a
+question under a condition. So a question counts once for each of its contexts.
+Intervals and tests of replies take subjects as independent, or questions if no subject is named. Intervals and tests of
 queries take entities as independent, across relations.
 """
 
@@ -49,8 +48,8 @@ from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.frames import (
     ALL,
-    WITH,
-    WITHOUT,
+    COUNT_WITH,
+    COUNT_WITHOUT,
     check_scored,
     drop_small_samples,
     iter_groups,
@@ -85,7 +84,7 @@ UNITS = {
 }
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The control of coherent persuasion: its value if nothing changes. Models are not compared by the control."""
+"""The control of coherent persuasion, by which models are not compared."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
 """Outcomes of a reply that stays the same; conditions in which the quantity `keeps` is measured."""
 
@@ -112,7 +111,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     correct = judged.assign(value=verdict.isin(("original", "both")).astype(float))
     yield "correct", _sort_items(correct[closed_book & ~is_disputable])
     yield "refuses", _sort_items(judged.assign(value=(verdict == "refusal").astype(float)))
-    # prior: the verdict of the closed-book reply to the same question
+    # prior: the verdict of the closed-book reply
     priors = judged.loc[closed_book, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
     with_prior = judged[~closed_book & ~is_disputable].merge(priors, on=[*MODEL, "question_id"])
     wrong_context = with_prior["condition"].isin(CONFLICTING) & (with_prior["prior"] == "original")
@@ -127,9 +126,12 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     )
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sort_items(answers.assign(value=answers[name].astype("float64")))
-    without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", WITH]]
-    sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
-    for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
+    without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", COUNT_WITH]]
+    sampled = answers.merge(without.rename(columns={COUNT_WITH: COUNT_WITHOUT}), on=[*MODEL, "question_id"], how="left")
+    for name, counts, parts in (
+        ("coherent_persuasion", (COUNT_WITH, COUNT_WITHOUT), 1),
+        (UNCHANGED, (COUNT_WITHOUT,), 2),
+    ):
         yield name, _sort_items(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
@@ -138,12 +140,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
 
 
 def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
-    """Yield quantities of replies to right and wrong passages; those of `DECISIVE` are over all conditions together.
-
-    Args:
-        judged: replies with a verdict.
-        verdict: the verdict of each row, as objects.
-    """
+    """Yield the quantities of questions of the study's user, for `judged` replies and the verdict of each reply."""
     condition = judged["condition"].astype(object)
     mixed, right = condition == "mixed", condition == "supporting"
     for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
@@ -159,20 +156,19 @@ def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[
 
 
 def _is_disputable(judged: Frame) -> Any:
-    """Return True for rows of DynamicQA's disputable questions, which have no right answer."""
+    """Return True for replies to DynamicQA's disputable questions, which have no right answer."""
     # A user's group of questions may have the name "disputable", too.
     own = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 
 
 def _sort_items(frame: Frame) -> Frame:
-    """Return the items with a value, sorted, with the columns of `items`."""
     columns = [*MODEL, *GROUP, "cluster", "item"]
     return sort_frame(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
 
 
-def interval_unit(frames: Frames) -> str:
-    """Return the unit of intervals of answers: subject, or question if no question names a subject."""
+def cluster_name(frames: Frames) -> str:
+    """Return the clusters of intervals over replies: subject, or question if no question names a subject."""
     answers = frames["answers_of_questions"]
     has_subjects = (answers["subject_key"].astype(object) != answers["question_id"].astype(object)).any()
     return "subject" if has_subjects else "question"
@@ -180,10 +176,10 @@ def interval_unit(frames: Frames) -> str:
 
 def means(frames: Frames, seed: int) -> list[Row]:
     """Return rows of `Summary`: the mean of each quantity and its interval."""
-    answer_unit = interval_unit(frames)
+    reply_clusters = cluster_name(frames)
     rows = []
     for quantity, frame in items(frames):
-        unit, interval_over = ("query", "entity") if quantity == "susceptibility" else ("answer", answer_unit)
+        unit, interval_over = ("query", "entity") if quantity == "susceptibility" else ("answer", reply_clusters)
         mean = Mean(
             quantity,
             (*MODEL, *GROUP),

@@ -53,21 +53,17 @@ KINDS = {"supporting": "right", "conflicting": "wrong"}
 """Kinds of passages that state an answer, and their names in columns."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 PASSAGE_COLUMNS = ("evidence_set", "kind")
-"""Columns that identify the passages of an effect."""
 
 
 def stated_passages(answers: Frame) -> Frame:
-    """Return a row for each reply and each kind of passage in its context, with the column `value`.
-
-    `value` is 1 if the reply states the answer of the passages of the kind, 0 otherwise.
-    """
+    """Return a row for each reply and each kind of passage in its context; `value` is 1 for a stated kind, else 0."""
     import pandas as pd
 
     answers = answers.assign(cluster=answers["subject_key"].astype(str))
     verdict, mixed = answers["verdict"].astype(object), answers["condition"].astype(object) == "mixed"
     parts = []
     for kind, side in KINDS.items():
-        # The number of the first passage of this kind; missing if there is none.
+        # The number of the first passage of this kind, or missing.
         number = answers[f"{side}_at"].astype("Float64")
         is_stated = verdict.isin(("context", "both"))
         if side == "right":
@@ -97,9 +93,9 @@ def means(frames: Frames, seed: int) -> list[Row]:
 
 
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
-    """Yield each effect with a frame of the questions that have both means: columns cluster, question_id, a and b.
+    """Yield each effect with a frame of the questions that have both shares: columns cluster, question_id, a and b.
 
-    The frames of length and date also have the column `half`: True if the right passage is the longer or newer one.
+    The frames of length and date also have the column `half`: True if the right passage is longer or newer.
     """
     replies = stated_passages(answers)
     for about, rows in iter_groups(replies, (*MODEL, *PASSAGE_COLUMNS)):
@@ -129,13 +125,12 @@ def _concat(*frames: Frame) -> Frame:
 
 
 def _means_of_both(rows: Frame, column: str, a: str, b: str) -> Frame:
-    """Return each question's mean of a and of b, for questions with both."""
+    """Return each question's mean of `value` for the values a and b of a column, for questions with both."""
     means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
     return means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
 
 
 def _comparable_dates(dates: Any) -> Any:
-    """Return the dates YYYY, YYYY-MM and YYYY-MM-DD; None in place of other values."""
     import pandas as pd
 
     comparable = [date if isinstance(date, str) and _DATE.fullmatch(date) else None for date in dates.astype(object)]
@@ -143,7 +138,7 @@ def _comparable_dates(dates: Any) -> Any:
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Return for each row: True for a larger right value, False for a larger wrong value, else None."""
+    """Return for each row True if the right value is larger, False if the wrong value is larger, else None."""
     import pandas as pd
 
     complete = right.notna() & wrong.notna()
@@ -181,10 +176,7 @@ def effects(frames: Frames, seed: int) -> list[Row]:
 
 
 def _compare_means(questions: Frame, seed: int) -> tuple[Row, PairedDifference]:
-    """Return the two means and their difference; the two halves of length and date have equal weight.
-
-    If every question has the same difference, no interval measures its uncertainty, and the row has none.
-    """
+    """Return the two means and their difference; the two halves of length and date have equal weight."""
     halves = questions["half"].value_counts() if "half" in questions else None
     # Both halves have the same sum of weights, and the mean weight is 1.
     weights = questions["half"].map(1 / halves) * len(questions) / len(halves) if halves is not None else 1.0

@@ -7,8 +7,8 @@
     semantic_entropy_without, _with         entropy of the replies without, and with the context; also length-normalised
 
 Groups: a partition under a condition; `all` stands for every partition, and for every condition. Unit of analysis: an
-instance, a question with a context. As published, p-values and intervals take instances as independent; the
-intervals of correlations are by Fisher's z. Further columns let instances of one subject depend on each other. The
+instance, a question with a context. As published, p-values and intervals take instances as independent; intervals of
+correlations use Fisher's z. The columns of subjects let instances of one subject depend on each other. The
 published regression is about the temporal partition under one condition, with one row for each question. Edits of
 static facts are all 1, and disputable questions have neither edits nor an object, so the regressions in these two
 partitions are untestable. Each regression has two versions, on summed and on length-normalised entropies. The paper
@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from swaymeter.tasks.statistics.formulas.intervals import clustered_pearson
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, pearson_interval, regression
-from swaymeter.tasks.statistics.frames import WITH, WITHOUT, add_totals, drop_small_samples, iter_groups
+from swaymeter.tasks.statistics.frames import COUNT_WITH, COUNT_WITHOUT, add_totals, drop_small_samples, iter_groups
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -42,7 +42,7 @@ CORRELATED = (
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
     """Yield the instances of each partition and condition, `all` included, sorted by question and context."""
-    frame = add_totals(drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT)))
+    frame = add_totals(drop_small_samples(frame, [COHERENT_PERSUASION], (COUNT_WITH, COUNT_WITHOUT)))
     yield from iter_groups(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
 
@@ -65,7 +65,6 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _correlation_columns(complete: Frame, measure: str, seed: int) -> Row:
-    """Return the columns of a correlation with coherent persuasion."""
     x, y = complete[measure].to_numpy(dtype="float64"), complete[COHERENT_PERSUASION].to_numpy(dtype="float64")
     r, p, reason = correlation("pearson", x, y)
     row: Row = {
@@ -106,7 +105,7 @@ def regression_on(name: str, version: int, entropies: str, *predictors: str) -> 
 
 
 def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
-    """Yield a row for each coefficient; one row without a coefficient if the regression is untestable."""
+    """Yield a row for each coefficient, or a row without a coefficient if the regression is untestable."""
     complete = instances.dropna(subset=[COHERENT_PERSUASION, *predictors])
     empty = [name for name in (COHERENT_PERSUASION, *predictors) if instances[name].isna().all()]
     result = regression(
@@ -129,7 +128,6 @@ def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Ro
 
 CORRELATIONS = Statistic("instance_correlations", 5, InstanceCorrelation, ("instances",), correlations)
 _COMMON = ("edits", "object_popularity", "subject_popularity")
-"""Predictors of both versions of a regression."""
 REGRESSIONS = (
     regression_on(
         "predictors_of_persuasion", 3, "summed", *_COMMON, "semantic_entropy_without", "semantic_entropy_with"

@@ -3,13 +3,12 @@
     variance = sum (x - mean)^2 / (k - 1)    over the k scores of an item: of k seeds, or of k forms of a query type
 
     over seeds   susceptibility of a query, or persuasion of a query by a context, in the samples of all seeds
-    over forms   susceptibility of an entity, or its persuasion by a context, in the queries of all forms of a query
-                 type, in the sample of the first seed
+    over forms   susceptibility of an entity, or persuasion of the entity by a context, in the queries of all forms of a
+                 query type, in the sample of the first seed
 
 Unit of analysis: an item with a variance. Queries with equal texts count as one query, and contexts with equal texts as
 one context. Items that are missing in a sample are not compared; `of_first` counts all items of the first sample. Each
 susceptibility is over the contexts of its own sample.
-What it is not: a standard error of a mean, or the spread between models.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 4.3 and figure 4.
 """
@@ -81,7 +80,7 @@ def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame
 
 
 def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count: int) -> Row:
-    """Return the columns on variances, over the items that have `count` scores in all frames together."""
+    """Return the columns of variances, over the items that have `count` scores in all frames together."""
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Statistics: rows of one table, computed from the results of named queries of the database."""
+"""Statistics, and the types of their frames and rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ Frames = Mapping[str, Frame]
 class Statistic:
     """A statistic: rows of one table, computed from the results of named queries.
 
-    `compute` receives the frames of all queries and the study's seed. The order of a frame's rows does not change the
-    result. `compute` raises ScoreError for a score that is not finite, and is not called if all frames are empty.
+    `compute` receives the study's seed. The order of a frame's rows does not change the result. `compute` raises
+    ScoreError for a score that is not finite, and is not called if all frames are empty.
 
     Attributes:
         name: Name of the statistic.
@@ -45,5 +45,5 @@ class Statistic:
         return table_of(self.row)
 
     def rows(self, frames: Frames, seed: int) -> list[Row]:
-        """Return the rows; none if the statistic reads frames and all of them are empty."""
+        """Return the rows; no rows if the statistic reads frames and all frames are empty."""
         return [] if frames and all(frame.empty for frame in frames.values()) else self.compute(frames, seed)

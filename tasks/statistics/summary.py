@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MODEL = ("model", "dtype")
 """Columns that identify a model."""
-TYPE = (*MODEL, "query_type")
+QUERY_TYPE = (*MODEL, "query_type")
 """Columns that identify a query type of a model."""
 RELATION = (*MODEL, "relation", "query_type")
 """Columns that identify a query type of a relation and a model."""
@@ -33,13 +33,14 @@ class Mean:
     Attributes:
         quantity: the name of the values.
         grouped_by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
-        unit_of_analysis: the object that a value is about, such as a query.
+        unit_of_analysis: the noun for what has one value, such as query.
         unit: the unit of the values; "" without a unit, `SHARE` for values that are 1 or 0.
         column: the column of the values; empty for the column with the name of `quantity`.
         frame: the name of the frame to read; empty for the frame of the first named query.
         required: columns; a row that lacks a value in one of them is left out.
         order: the columns by which rows are sorted, if the frame has another order.
-        averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
+        averaged: columns; rows that agree in these columns are first averaged to one value. Empty if each row is a
+            value.
         labels: columns that every group has after `grouped_by`, with their constant values, such as
             {"beside": "fisher"}.
         interval: True for an interval of the mean: Wilson's for a share, by the bootstrap for other units.

@@ -1,6 +1,6 @@
 """Shares of greedy replies by the answer that they give, for each kind of context, evidence set and passage order.
 
-Each reply belongs to one part. Columns of this table are conditions, and its cells are verdicts:
+Each reply belongs to one part. The cells of this table are verdicts:
 
     part        supporting context    conflicting or mixed    unknown             none, irrelevant, neutral
     right       context or both       original                original or both    original or both
@@ -16,9 +16,8 @@ The view `stated_answers` has the verdicts. People decide before a judge, and a 
 
 The verdict `neither` includes undecided replies. The shares of all parts of a group add up to 1. Replies without a
 verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects, or over
-questions if no question names a subject.
-What it is not: the quantity `follows` (tasks/statistics/models.py). After a conflicting context, `follows` also counts
-a reply with both answers.
+questions if no question names a subject. The quantity `follows` (tasks/statistics/models.py) differs: after a
+conflicting context, `follows` also counts a reply with both answers.
 """
 
 from typing import Any

@@ -59,7 +59,7 @@ def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
     def run(*arguments: str) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["swaymeter", *arguments])
-        code = cli.exit_code()  # main would end the process, and the tests with it
+        code = cli.run_command()  # main would end the process, and the tests with it
         printed = capsys.readouterr()
         return CommandResult(code, printed.out, printed.err)
 

@@ -196,8 +196,8 @@ def test_the_caption_names_counts_of_other_units() -> None:
         "excluded_entities": pd.DataFrame(),
     }
     assert corpus_note(counted) == (
-        " Counted in Pile: all 1 shards, 12,345 tokens. Pairs of entity and answer that are not counted in words: the "
-        "answer near it an estimate for 3 of 10; the entity in tokens for 10 of 10."
+        " Counted in Pile: all 1 shards, 12,345 tokens. Not all pairs of entity and answer are counted in words: the "
+        "answer near it is estimated for 3 of 10; the entity is counted in tokens for 10 of 10."
     )
 
 

@@ -341,7 +341,7 @@ def test_an_unmeasured_precision_is_named() -> None:
     rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
     scored_rows = {name: rows[name] for name in ("queries", "contexts", "susceptibility")}
     (cost,) = (claim for claim in findings(frames(scored_rows)).details if claim.sentence.startswith("Cost"))
-    assert cost.numbers[0].text.startswith("not measured; name `precision: {}`")
+    assert cost.numbers[0].text.startswith("not measured; add `precision: {}`")
 
 
 def test_findings_survive_their_file(two_dtypes: dict[str, pd.DataFrame], tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
     assert dict(zip(correlations["correlated_with"], correlations["published"], strict=True)) == {
         "edits of the fact": "-0.27",
         "semantic entropy without the context": "0.003",
-        "the same, length-normalised, without the context": "0.003",
+        "length-normalised semantic entropy without the context": "0.003",
     }
     means = filled(TABLES["means-of-partitions"], llama).rows.query("partition == 'static' and context == 'no context'")
     published = means.set_index("quantity")["published"]

@@ -2,8 +2,8 @@
 
 A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order.
 Questions from other sources lose the values for which the layout has no column: addresses and times, revisions of items
-and edits, and the origin of a replacement. Their page views are in both columns of page views, such as s_pop and
-s_pop_new. Their paths in the column dir_info, `./result/{page}-{number}/{revision}`, have the number 0.
+and edits, and the origin of a replacement. Two columns have the page views of such a question, such as s_pop and
+s_pop_new. The path in its column dir_info, `./result/{page}-{number}/{revision}`, has the number 0.
 """
 
 import json
@@ -23,10 +23,7 @@ OmittedQuestion = tuple[Question, str]
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[CsvFile, list[OmittedQuestion]]:
-    """Return a partition's questions as rows of its file, and the omitted questions.
-
-    The rows of the file give the same questions when they are read.
-    """
+    """Return a partition's questions as its CSV file, and the omitted questions; reading the file gives them again."""
     rows: list[Row] = []
     omitted: list[OmittedQuestion] = []
     originals: list[CsvFile | None] = []
@@ -43,11 +40,11 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
         elif unsupported:
             omitted.append((question, f"a CSV cell cannot hold its value for {', '.join(unsupported)}"))
         else:
-            # `original` has one row. In a new file, the header is line 1.
+            # In a new file, the header is line 1.
             rows.append(Row(original.rows[0].line if original else len(rows) + 2, cells))
             originals.append(original)
     rows.sort(key=lambda row: row.line)
-    # If all rows were read from files with the same columns, these columns and their line end stay.
+    # If all rows were read from files with the same columns, the new file has these columns and the same line end.
     first = originals[0] if originals else None
     if first is None or any(original is None or original.columns != first.columns for original in originals):
         return CsvFile(COLUMNS[partition], tuple(rows)), omitted
@@ -55,17 +52,14 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
 
 
 def _original_file(
-    question: Question, partition: Partition, cells: dict[str, str], number: int
+    question: Question, partition: Partition, cells: dict[str, str], index: int
 ) -> tuple[CsvFile | None, dict[str, str]]:
-    """Return a file with only the row that a question was read from, and the cells that keep their spelling.
-
-    For a question that was not read from a published file, return None and {}.
-    """
-    original = published_row_of(question, partition)
-    if original is None:
+    """Return a file with only the row that a question was read from, and the cells of this row that are unchanged."""
+    published_row = published_row_of(question, partition)
+    if published_row is None:
         return None, {}
-    file, original_question = original
-    original_cells = _cells(original_question, partition, _context(original_question) or "", number)
+    file, original_question = published_row
+    original_cells = _cells(original_question, partition, _context(original_question) or "", index)
     spellings = file.rows[0].cells
     unchanged = (column for column in cells if column in spellings and cells[column] == original_cells[column])
     return file, {column: spellings[column] for column in unchanged}
@@ -80,11 +74,11 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted
     return [question for _, omitted in files.values() for question in omitted]
 
 
-def _cells(question: Question, partition: Partition, context: str, number: int) -> dict[str, str]:
+def _cells(question: Question, partition: Partition, context: str, index: int) -> dict[str, str]:
     answers = dict.fromkeys((question.object, *question.answers))
     values = {
-        "": str(number),
-        "id": question.list_id or str(number),
+        "": str(index),
+        "id": question.list_id or str(index),
         "subj": question.subject,
         "prop": question.property or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", question.relation).lower(),
         "obj": question.object,
@@ -120,7 +114,6 @@ def _context(question: Question) -> str | None:
 
 
 def _whole(number: float | None) -> str:
-    """Return a number without a decimal point if it is whole, such as 12 for 12.0; empty for None."""
     return str(int(number)) if number is not None and number == int(number) else _number(number)
 
 

@@ -1,7 +1,7 @@
-"""The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
+"""The published CSV files of DynamicQA: a file is read as rows of texts, and written with the same bytes.
 
-Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file without a
-required column, or with a line that could not be written back identically, is refused, because it may be misread.
+Rows end in CR LF, and lines within a cell in LF. Rows that all end in LF are read, too. A file is refused if a row
+would be written with other bytes, because the file may have been misread.
 """
 
 import csv
@@ -55,7 +55,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Row:
-    """A row: the number of its first line in the file, and its cells by column."""
+    """A row, with the number of its first line in the file, and its cells by column."""
 
     line: int
     cells: Mapping[str, str]
@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A file: its columns in their order, its rows, and the characters at the end of a row."""
+    """A file; `line_end` ends each row."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -71,7 +71,7 @@ class CsvFile:
 
 
 def read_rows(file: Path, partition: Partition) -> CsvFile:
-    """Return the rows of a partition's file; InputError has the file, the line, the column and a remedy."""
+    """Return a partition's file; InputError if it is unreadable, with the line, the column and a remedy."""
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -82,7 +82,7 @@ def read_rows(file: Path, partition: Partition) -> CsvFile:
 
 
 def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
-    """Return the rows of a partition's file with this content; `name` is the name of the file in errors."""
+    """Return a partition's file from its bytes; InputError as in `read_rows`, with the `name` of the file."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -103,25 +103,25 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
         location = f"{name}, line {line}"
         if len(cells) != len(header):
             raise InputError(f"{location}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
-        if _csv_line(cells, line_end) != record:  # the file may have been read wrongly
+        if _csv_line(cells, line_end) != record:
             problem = "has other quotes than the published files, or another line end than the first line"
             raise InputError(f"{location}: {problem}: {printable(record, 60)!r}; {REMEDY}")
         for column, cell in zip(header, cells, strict=True):
             if control := _CONTROL.search(cell):
-                sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{location}, column {column!r}: has the control character {sign}; {REMEDY}")
+                code = f"U+{ord(control[0]):04X}"
+                raise InputError(f"{location}, column {column!r}: has the control character {code}; {REMEDY}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
     return CsvFile(tuple(header), tuple(rows[1:]), line_end)
 
 
 def content_of(file: CsvFile) -> bytes:
     """Return the bytes of a CSV file."""
-    cells = [file.columns, *([row.cells[column] for column in file.columns] for row in file.rows)]
-    return "".join(_csv_line(row, file.line_end) for row in cells).encode()
+    cells_of_rows = [file.columns, *([row.cells[column] for column in file.columns] for row in file.rows)]
+    return "".join(_csv_line(cells, file.line_end) for cells in cells_of_rows).encode()
 
 
 def can_be_cell(text: str) -> bool:
-    """Return True if the text is below the csv module's limit, and has no control character and no lone surrogate."""
+    """Return True if the text is short enough for csv, and without control characters and lone surrogates."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 

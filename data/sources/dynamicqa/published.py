@@ -34,24 +34,23 @@ VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 DOWNLOAD_REMEDY = "name a `folder` with DynamicQA's CSV files under `questions`, or use `source: sample`"
-"""The remedy if the files cannot be downloaded."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
 """The path of a disputed sentence, such as ./result/Berlin-12/345: page Berlin, an unused number, revision 345."""
 _LARGEST_COUNT = 2**53
-"""Limit of counts: larger whole numbers are not exact as floats."""
+"""Limit of counts, because larger whole numbers are not exact as floats."""
 
 
 def questions(folder: Path, partition: Partition) -> list[Question]:
-    """Return the questions of a partition, one for every row; InputError has file, line, column and a remedy."""
+    """Return the questions of a partition, one for each row; InputError names the line and the column."""
     file = folder / FILES[partition]
     return questions_of(read_rows(file, partition), partition, str(file))
 
 
 def questions_of(file: CsvFile, partition: Partition, file_name: str) -> list[Question]:
-    """Return the questions of a file's rows, flagged with broken rules; `file_name` is for errors."""
+    """Return the questions of a file, with flags of broken rules; InputError has the `file_name`."""
     counts: Counter[tuple[str, str]] = Counter()
-    listed = []
+    file_questions = []
     for row in file.rows:
         question = _question(_Cells(row, file_name), partition)
         index_and_id = row.cells.get("", ""), row.cells["id"]
@@ -60,15 +59,12 @@ def questions_of(file: CsvFile, partition: Partition, file_name: str) -> list[Qu
             question = replace(question, question_id=unique_id, flags=(*question.flags, slots.DUPLICATE_ID))
         counts[index_and_id] += 1
         published_row = json.dumps([row.line, file.line_end, row.cells], ensure_ascii=False)
-        listed.append(replace(question, published_row=published_row))
-    return slots.with_flags_of_duplicates(listed)
+        file_questions.append(replace(question, published_row=published_row))
+    return slots.with_flags_of_duplicates(file_questions)
 
 
 def published_row_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
-    """Return a CSV file with only the published row of a question, and the question as read from this row.
-
-    Return None for a question without a published row.
-    """
+    """Return a CSV file with only a question's published row, and the question read from it; None without a row."""
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)
@@ -77,11 +73,7 @@ def published_row_of(question: Question, partition: Partition) -> tuple[CsvFile,
 
 
 def downloaded(partition: Partition, session: "Session") -> list[Question]:
-    """Return the questions of a partition's published file, from the cache or a download.
-
-    Raises:
-        ServiceError: The file is not cached, and cannot be downloaded.
-    """
+    """Return the questions of a partition's published file; ServiceError if it is not cached, and a download fails."""
     name = FILES[partition]
 
     def problem(text: str) -> ServiceError | None:
@@ -103,7 +95,7 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
 
 @dataclass
 class _Cells:
-    """The stripped cells of a row, and the flags of broken rules, which are collected during reading."""
+    """The stripped cells of a row; reading a cell adds the flags of rules that it breaks."""
 
     row: Row
     file_name: str
@@ -117,7 +109,6 @@ class _Cells:
         return InputError(f"{self.file_name}, line {self.row.line}, column {column}: {problem}: {cell!r}; {REMEDY}")
 
     def number(self, column: str, *, is_count: bool = True) -> float | None:
-        """Return the number in a cell; None for an empty cell or nan."""
         cell = self.text(column)
         if cell.lower() == "nan":
             self.flags.append(slots.NUMBER_UNKNOWN)
@@ -148,11 +139,11 @@ class _Cells:
         return None
 
     def answers(self) -> tuple[str, ...]:
-        listed, answer = self.text("possible_answers"), self.text("obj")
-        if not listed:
+        json_list, answer = self.text("possible_answers"), self.text("obj")
+        if not json_list:
             return (answer,)
         try:
-            forms = json.loads(listed)
+            forms = json.loads(json_list)
         except (ValueError, RecursionError):
             forms = None
         if not isinstance(forms, list):
@@ -242,7 +233,6 @@ class PublishedQuestions(QuestionsOptions):
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
-    """Return the inputs of the key, with the digest of the partition's file, or the address of the download."""
     if options.folder and not Path(options.folder).is_dir():
         raise MissingFile(
             f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "

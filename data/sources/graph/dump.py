@@ -1,8 +1,8 @@
 """A graph that a study names: a SPARQL service, or RDF dumps that are loaded once into an embedded store.
 
-The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json has the
-SHA-256 of each file of the store, because the store's database, RocksDB, may crash if a byte of its records changes.
-Digests of the dump's files are stored beside the folders (`swaymeter.data.storage.remembered`), so that a file may be
+The store of a loaded dump has a folder, which is filled whole or not at all. The store is verified before it is opened,
+because its database, RocksDB, may crash if a byte of its records changes: loaded.json has the SHA-256 of each file.
+Digests of the RDF files are stored beside the folders (`swaymeter.data.storage.remembered`), so that an RDF file may be
 deleted once its graph is loaded.
 """
 
@@ -31,24 +31,23 @@ from swaymeter.data.storage.writing import move_to_target, remove_leftovers, tem
 log = logging.getLogger(__name__)
 
 VERSION = 3
-"""The version of loaded dumps, in the names of their folders."""
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000
-"""Number of triples in memory during a load, about 350 MiB; more would be no faster."""
+"""Number of triples in memory during a load, about 350 MiB; with more, the load is no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Beginnings of the names of files that a store does not read when it is opened; no digest is stored for them."""
+"""Beginnings of the names of files without a digest: a store that is opened does not read them."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _dumps: dict[Path, "Dump"] = {}
 """The opened dumps of this process, by the folder of their store."""
 _load_errors: dict[Path, str] = {}
-"""Messages of failed loads in this process, by the folder of their store, so that no load is tried twice."""
+"""Messages of failed loads by the folder of their store, so that this process tries no load twice."""
 _dumps_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A SPARQL service, by its key under `services` in a study file; with `files`, the graph of these RDF files."""
+    """A SPARQL service, by its key under `services`; or, with `files`, a store of these RDF files instead."""
 
     name: GraphName
     access: Access
@@ -59,7 +58,7 @@ class Graph:
         return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
 
     def open(self) -> SparqlStore:
-        """Return the graph, ready for queries; raises like `shared_dump`."""
+        """Return the graph, ready for queries; errors as in `shared_dump`."""
         return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
 
     @property
@@ -68,7 +67,7 @@ class Graph:
 
 
 class Dump:
-    """The graph of several files as a SparqlStore, for all threads and processes; `address` has the files' names."""
+    """A loaded dump as a SparqlStore; its `address` is `file:` with the names of the RDF files."""
 
     def __init__(self, folder: Path) -> None:
         """Open a folder that `shared_dump` loaded; DamagedFile if a byte of its files changed."""
@@ -87,7 +86,7 @@ class Dump:
             ) from None
 
     def select(self, query: str) -> Rows:
-        """Return a query's rows, with the time of the load; ServiceError for an invalid query or a damaged store."""
+        """Return a query's rows; ServiceError for an invalid query or a damaged store."""
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
@@ -127,10 +126,10 @@ def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
 
 
 def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """Return the graph of .ttl, .nt and .nq files, also packed as .gz; it is loaded once, and opened once a process.
+    """Return the graph of RDF files; the first call loads it, and the first call in a process opens it.
 
     Args:
-        files: The files.
+        files: The .ttl, .nt and .nq files, also packed as .gz.
         folder: The folder of loaded graphs.
 
     Raises:
@@ -187,7 +186,6 @@ def _folder_name(files: Sequence[Path], folder: Path) -> str:
 
 
 def _load(files: Sequence[Path], store_folder: Path) -> None:
-    """Load files into the folder of a store, whole or not at all, and add loaded.json with the digests."""
     remove_leftovers(store_folder)  # safe, because this process holds the lock
     with temporary_beside(store_folder) as temporary:
         _fill(temporary, files)
@@ -216,7 +214,7 @@ def _fill(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
-    """Yield the triples of a file in parts, without the graph names of .nq; InputError has the line that is not RDF."""
+    """Yield the triples of a file in parts, without the graph names of .nq; InputError names a line that is not RDF."""
     kind = _format(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
@@ -224,8 +222,8 @@ def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
             quads = iter(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True))
             if kind == ox.RdfFormat.N_QUADS:
                 quads = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
-            while batch := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
-                yield batch
+            while part := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
+                yield part
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         raise InputError(f"{file}{line} is not valid RDF: {error.msg}; correct it, or get the file again") from None
@@ -242,7 +240,6 @@ def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
 
 
 def _format(file: Path) -> ox.RdfFormat:
-    """Return the format of a file by the ending of its name; InputError for an unknown ending."""
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
     if suffix not in FORMATS:
         raise InputError(

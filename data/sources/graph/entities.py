@@ -1,4 +1,4 @@
-"""Entities of a graph: names, Wikidata ids, objects and numbers of triples. A batch with a slow query is halved."""
+"""Entities of a graph: their names, Wikidata ids, objects and numbers of triples."""
 
 import re
 from collections import defaultdict
@@ -25,9 +25,9 @@ from swaymeter.data.sources.graph.sparql import (
 )
 
 BATCH = 100
-"""Number of entities in a query, before batches that take too long are halved."""
+"""Number of entities in a query; a batch that takes too long is halved."""
 MAX_ROWS = 10_000
-"""Limit of the rows of a response. At this number, rows may be missing: some services cut them off without notice."""
+"""Limit of the rows of a response; a response with so many rows may lack further rows, which some services cut off."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
@@ -44,8 +44,7 @@ class Entities:
     """The names and Wikidata ids of entities, each queried once.
 
     A name is the first usable English label, in the order of LANGUAGES and then of code points. A generic instance of
-    YAGO, which stands for any member of a class, has the name of this class. The name of an entity never changes after
-    its first query.
+    YAGO, which stands for any member of a class, has the name of this class. A stored name never changes.
 
     Attributes:
         names: Names by IRI.
@@ -65,8 +64,8 @@ class Entities:
         labels = _labels_by_entity(rows)
         same_as: dict[Term, list[str]] = defaultdict(list)
         for row in rows:
-            if (same := row.get("same")) is not None:
-                same_as[bound(row, "e")].append(same.value if isinstance(same, Literal) else same)
+            if (address := row.get("same")) is not None:
+                same_as[bound(row, "e")].append(address.value if isinstance(address, Literal) else address)
         for entity in new:
             self.name(entity, labels[entity])
             ids = [match[1] for match in map(_WIKIDATA.fullmatch, same_as[entity]) if match]
@@ -91,7 +90,7 @@ class Entities:
         return self.names.get(entity)
 
     def objects(self, relation: Relation, entities: Sequence[Uri]) -> Mapping[str, list[Term]]:
-        """Return all objects of each entity under the relation, in the relation's direction, and learn their names."""
+        """Return all objects of each entity as the subject of the relation's facts, and learn the names of objects."""
         ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
         pattern = triple_pattern(relation.yago, *ends)
 
@@ -103,7 +102,7 @@ class Entities:
             )
 
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
-            """Yield the rows of an entity with very many objects, in parts by the first digits of the objects' MD5."""
+            """Yield the rows of one entity, in one query for each first digit of the MD5 of its objects."""
             for longer_prefix in (prefix + digit for digit in DIGITS):
                 can_split = len(longer_prefix) < MAX_DIGITS
                 split = partial(by_digits, prefix=longer_prefix) if can_split else None
@@ -130,16 +129,13 @@ class Entities:
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
         """Return the number of the relation's triples with each entity as the subject, or as the object.
 
-        Source: Du et al. 2024, whose code counts only triples with the entity at the end that queries name.
+        Source: Du et al. 2024. Their code counts only `as_subject=not relation.reverse`.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
-        # A UNION counts a pair once for each predicate that joins its terms. For the path a|b, services
-        # count differently.
+        # A UNION counts a pair once for each predicate that joins it; services count a path a|b differently.
         return self._triple_counts(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
     def _triple_counts(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of triples that match any of the patterns, by the entity ?e."""
-
         def query(batch: Sequence[str]) -> str:
             values = f"VALUES ?e {{ {iris(batch)} }}"
             union = "\n  UNION ".join(f"{{ {values} {pattern} }}" for pattern in patterns)
@@ -160,7 +156,7 @@ def in_batches(
     size: int = BATCH,
     split: Callable[[str], Iterator[Row]] | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows of a query about many items, in batches that are halved if they take too long.
+    """Yield the rows of a query about many items, in batches; a batch that takes too long is halved.
 
     Args:
         store: The graph.

@@ -1,6 +1,6 @@
 """Values of a graph as texts for readers: names on one line, dates in words, numbers without exponents.
 
-The texts do not depend on the machine's locale. Markup, braces, quotes and paths stay part of a name.
+The texts do not depend on the machine's locale. Markup, braces, quotes and paths are left as they are.
 """
 
 import calendar
@@ -16,11 +16,11 @@ from swaymeter.data.sources.graph.sparql import Literal
 from swaymeter.data.wording.numbers.dates import MONTHS
 
 LONGEST = 300
-"""Limit of the characters of a name or text; a longer text counts as a paragraph."""
+"""Limit of the characters of a name or value; a longer text is a paragraph, and invalid."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
-"""Beginnings of the IRIs of units, which YAGO and Wikidata use as datatypes of numbers."""
+"""Beginnings of the IRIs of units; YAGO and Wikidata write the unit of a number as its datatype."""
 _UNCHANGED_CLASSES = ("identifier", "text", "url")
 """Classes of objects whose values are put on one line, and otherwise stay unchanged."""
 _NUMBER_TYPES = frozenset(
@@ -43,7 +43,8 @@ _NUMBER_TYPES = frozenset(
         "unsignedByte",
     }
 )
-_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # examples of dates: 1879-03-14T00:00:00Z, 1879-03, 1879
+# Dates such as 1879-03-14T00:00:00Z, 1879-03 and 1879.
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
@@ -51,8 +52,8 @@ _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
 """Limit of a number's power of ten, because the text of a number has all its digits."""
-# Invisible characters, such as soft hyphens, zero-width spaces and tags, and controls of the direction of text, which
-# are embeddings, overrides and isolates. The marks U+200E and U+200F and the joiners stay, because scripts need them.
+# Soft hyphens, zero-width spaces, the tag characters U+E0000 to U+E007F, and characters that set the direction of text.
+# Joiners and the direction marks U+200E and U+200F stay, because some scripts need them.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -60,7 +61,7 @@ _INVISIBLE = re.compile(
 
 def plain(text: str) -> str | None:
     """Return the text on one line, in NFC and without control characters; None for an empty or too long text."""
-    if len(text) > 100 * LONGEST:  # too long in any case; it need not be cleaned first
+    if len(text) > 100 * LONGEST:  # so long a text is refused before it is cleaned
         return None
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
     printable = "".join(char for char in visible if char.isspace() or unicodedata.category(char) != "Cc")
@@ -72,13 +73,13 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     """Return the object of a fact as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
     Texts in other languages than English, impossible dates, malformed numbers and numbers of over 100 digits are
-    invalid. Values of the classes identifier, text and url are put on one line, and otherwise stay unchanged. Years
-    follow XSD 1.1: 0000 is 1 BC. YAGO writes a year without a day as its first of January, with the datatype gYear.
+    invalid. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a year without a day as its first of January, with the
+    datatype gYear.
 
     Args:
         literal: The object.
         relation: The relation; its unit is added to a number without a unit.
-        units: Names of units by IRI; a unit without a name gets the words at the end of its IRI.
+        units: Names of units by IRI. The name of another unit is taken from the end of its IRI.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
@@ -90,7 +91,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
         number, words = _number(value), units.get(datatype) or _unit_by_iri(datatype)
         if number is None or words is None:
             return None
-        # "metre" and "metres" are the same unit, which is written as in the relation
+        # "metre" and "metres" are one unit, which is written as in the relation.
         return f"{number} {relation.unit if _singular(relation.unit or '') == _singular(words) else words}"
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:

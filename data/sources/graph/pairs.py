@@ -1,10 +1,9 @@
 """The pairs of a relation in a fixed random order, page by page.
 
 A pair is the subject and the object of a triple. Its sampling key is the MD5 of the seed and these two terms; the
-smallest keys come first. So the first n pairs are a random sample. The sample is the same from every service with the
-same graph, and for any size of pages. The query for a page asks for keys that begin with a prefix and follow the last
-key of the page before. In a large relation, the prefix is so long that the service sorts few pairs. If a query takes
-too long, the prefix becomes longer.
+smallest keys come first. So the first n pairs are a random sample, the same from every service with the same graph. A
+query requests a page: the pairs whose keys begin with a prefix and follow the last key of the page before. The service
+sorts the pairs of a prefix. So the prefix is longer in a large relation, and becomes longer if a query takes too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore,
 
 DIGITS = "0123456789abcdef"
 MAX_DIGITS = 3
-"""Limit of the digits that slow queries add to a prefix; a query for less than 1/4,096 of the pairs is no faster."""
+"""Limit of the digits that slow queries add to a prefix; with more digits, a query is no faster."""
 SMALLEST_PAGE = 10
 """Least number of pairs in a page that was halved."""
 
@@ -58,15 +57,12 @@ def sampled_pairs(
 
 
 def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
-    """Return a triple pattern with the path a|b of the predicates.
-
-    Services would read the whole graph if the query listed the predicates in a VALUES clause.
-    """
+    """Return a triple pattern with the path a|b of the predicates; for VALUES, services would read the whole graph."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
 class _Pages:
-    """The pages of pairs; `_size` is the number of pairs in a page, which a slow query halves."""
+    """The pages of pairs; a slow query halves `_size`, the number of pairs in a page."""
 
     def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english_only: bool) -> None:
         self._store, self._predicates, self._seed, self._size = store, predicates, seed, size
@@ -85,13 +81,7 @@ class _Pages:
         return length
 
     def pairs(self, prefix: str, after: str, max_length: int) -> Iterator[Pair]:
-        """Yield the pairs whose key has a prefix, in order.
-
-        Args:
-            prefix: The first digits of the keys; a slow query is split into queries for longer prefixes.
-            after: The last key that was yielded before; "" for none.
-            max_length: Limit of the digits of a prefix.
-        """
+        """Yield, in order, the pairs with keys of this prefix and after `after`; a slow query is split by prefix."""
         while True:
             try:
                 response = self._store.select(self._query(prefix, after))
@@ -101,10 +91,9 @@ class _Pages:
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
             pairs = sorted((_pair(row, response) for row in response.rows), key=_order)
-            # A cache or service that ignores the filter would return the same page for every request.
-            outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
-            if outside or len(response) > self._size:
-                clause = "FILTER" if outside else "LIMIT"
+            ignores_filter = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
+            if ignores_filter or len(response) > self._size:
+                clause = "FILTER" if ignores_filter else "LIMIT"
                 raise ServiceError(
                     f"{response.address} returned pairs outside the query's {clause}: a cache "
                     "ignores parts of the query, or the service does not support SPARQL 1.1; give another address"
@@ -112,15 +101,14 @@ class _Pages:
             if len(response) < self._size:
                 yield from pairs
                 return
-            # Terms that differ only in language or datatype have the same key, so the page after a full page may begin
-            # with further pairs of the last key.
+            # Objects that differ only in language or datatype share a key, so pairs of the last key may be missing.
             complete = [pair for pair in pairs if pair.key < pairs[-1].key]
             if complete:
                 after = complete[-1].key
             else:
                 self._size *= 2
             yield from complete
-        # Prefixes before the prefix of `after` are left out, because their pairs were yielded already.
+        # The pairs of longer prefixes before `after` were yielded already.
         for digit in DIGITS:
             longer_prefix = prefix + digit
             if longer_prefix >= after[: len(longer_prefix)]:
@@ -129,7 +117,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         conditions += [f"?k > {string(after)}"] if after else []
-        # `english_only` is False if the objects are entities, because this filter takes as long as the MD5.
+        # This filter takes as long as the MD5. So callers leave it out for objects that are entities.
         if self._english_only:
             conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(

@@ -1,8 +1,8 @@
 """The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
 
-The file is one object. Its keys are predicates of YAGO, with `reverse-` before them if queries ask for the subject. The
-value of a key has lists of the same length. Each position is a true pair of entity and answer; an entity with several
-answers occurs several times:
+The file is one object. Its keys are predicates of YAGO, with `reverse-` before a predicate if queries ask for the
+subject. The value of a key has lists of the same length. A position in these lists is a true pair of entity and answer;
+an entity with several answers has several positions:
 
     entities, answers                 English names; for a literal, its text
     entity_uris, answer_uris          the IRIs; for a literal, its text again
@@ -60,12 +60,12 @@ _TOP_CLASSES = {
     "Intangible": ("award", "degree", "language", "religion", "gender", "genre", "occupation"),
 }
 TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASSES.items() for name in names}
-"""For each class of the catalog, the class at the top of YAGO's taxonomy, which the layout uses."""
+"""The top class of YAGO's taxonomy, which the layout uses, by class of the catalog."""
 
 
 @dataclass(frozen=True)
 class QecDataset:
-    """The facts of a file by relation, and a sentence for each kind of rejected content."""
+    """The facts of a file by relation, and a warning for each kind of content that was left out."""
 
     facts: Mapping[str, tuple[Fact, ...]]
     warnings: tuple[str, ...]
@@ -76,7 +76,7 @@ Text = Annotated[str, AfterValidator(lambda text: text.encode().decode())]  # no
 
 
 class _Entry(BaseModel):
-    """The lists that are read below the key of a predicate; None for a missing list."""
+    """The lists that are read from the value of a key; None for a missing list."""
 
     model_config = ConfigDict(strict=True)
 
@@ -88,7 +88,7 @@ class _Entry(BaseModel):
     entity_uri_to_predicate_degree: list[Count | None] | None = None
 
     @model_validator(mode="after")
-    def _parallel(self) -> "_Entry":
+    def _equal_lengths(self) -> "_Entry":
         for key in _COLUMNS:
             column = getattr(self, key)
             if column is not None and len(column) != len(self.entities):
@@ -111,7 +111,7 @@ _COLUMNS = tuple(_Entry.model_fields)
 
 
 def read_qec(path: Path) -> QecDataset:
-    """Return the facts of a file: an entity's first pair is its fact, and further pairs give its other_objects.
+    """Return the facts of a file: an entity's first pair is its fact, and its further answers are the other_objects.
 
     Raises:
         InputError: A key breaks the layout, or the file has no relation of the catalog.
@@ -148,8 +148,8 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Write the facts and invented names of relations in the published layout, whole or not at all.
 
-    The layout has no keys for Wikidata ids, degrees of objects, sources, addresses and times. It has one template for
-    each kind of contexts.
+    The layout lacks Wikidata ids, degrees of objects, sources, addresses and times. A kind of contexts has only its
+    first template.
 
     Returns:
         The names of relations without a predicate of YAGO, which are left out.
@@ -187,7 +187,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
-    by_entity: dict[tuple[bool, str], list[_Pair]] = {}  # by (True, IRI) or, without an IRI, (False, name)
+    by_entity: dict[tuple[bool, str], list[_Pair]] = {}  # keys: (True, IRI), or (False, name) without an IRI
     for pair in pairs:
         uri = _iri(pair.entity_uri)
         by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)
@@ -212,7 +212,7 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
 
 
 def _iri(value: str | None) -> str | None:
-    """Return the IRI; None for a literal's text or a blank node's name, which differs in every response."""
+    """Return the IRI; None for the text of a literal, and for a blank node, whose name differs in every response."""
     return value if value is not None and _IRI.fullmatch(value) else None
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RESULTS = "application/sparql-results+json"
 
-# A whole IRI, without the characters that SPARQL forbids between < and >. A backslash could begin an escape of >.
+# An absolute IRI. SPARQL forbids the excluded characters between < and >; a backslash could begin an escape of >.
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
 _ADVICE = "use a service that supports SPARQL 1.1"
 _ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -31,7 +31,7 @@ class Uri(str):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value of a graph: its text, with the IRI of its datatype or its language, if any."""
+    """A value of a graph: a text, and its language or the IRI of its datatype, if any."""
 
     value: str
     datatype: str | None = None
@@ -61,7 +61,7 @@ class Rows:
     rejected: int = 0
 
     def __len__(self) -> int:
-        """Return the number of rows, rejected rows included, because a LIMIT counts them, too."""
+        """Return the number of rows with the rejected rows, because a LIMIT counts them, too."""
         return len(self.rows) + self.rejected
 
 
@@ -88,7 +88,7 @@ class Endpoint:
         self._session, self.address = session, session.service.address
 
     def select(self, query: str) -> Rows:
-        """Return the rows of a query; raises like `SparqlStore.select`."""
+        """Return the rows of a query; errors as in `SparqlStore.select`."""
         response = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
         rows = _rows(response.content)
         usable = tuple(row for row in rows if row is not None)
@@ -134,8 +134,8 @@ def string(value: str, language: str | None = None) -> str:
     """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
         raise InputError(f"{value[:200]!r} has a lone surrogate, which is not text; a SPARQL query needs text")
-    # A backslash is doubled: the text \u0022 becomes \\u0022. Some services decode \uXXXX before anything else; they
-    # would read the second backslash with u0022 as a quote. So a u right after a backslash is written as \u0075.
+    # A backslash is doubled: \u0022 becomes \\u0022. Some services decode \uXXXX first, and would read the second
+    # backslash and u0022 as a quote. So a u after a backslash is written as \u0075.
 
     def escape_backslash(match: re.Match[str]) -> str:
         return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")
@@ -146,7 +146,7 @@ def string(value: str, language: str | None = None) -> str:
 
 
 def _problem(content: Any) -> ServiceError | TransientError | None:
-    """Return the error that a response reports, or the error of an unreadable response; None for readable rows."""
+    """Return the error that a response reports, or an error for unreadable rows; None for readable rows."""
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)
@@ -157,7 +157,6 @@ def _problem(content: Any) -> ServiceError | TransientError | None:
 
 
 def _rows(content: Any) -> list[Row | None]:
-    """Return the rows of a SELECT query's result, with None for a row with a blank node."""
     rows: list[Row | None] = []
     bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):

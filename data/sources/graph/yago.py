@@ -1,9 +1,9 @@
 """YAGO, or any graph with YAGO's predicates, as a source of facts: a sample of pairs, with names and degrees.
 
-The graph is queried for pairs in the order of their sampling keys (graph/pairs.py), until enough pairs are facts. A
-pair is a fact if its subject has an English name, its object has an English name or a valid value, both texts differ,
-and no earlier fact has a subject of this name. Then the graph is queried for all objects of the subjects of facts, and
-of rejected subjects with the same names. The degree of an entity is the number of triples with it (graph/entities.py).
+Pairs are drawn in the order of their sampling keys (graph/pairs.py), until enough pairs are facts. A pair is a fact if
+its subject has an English name, its object has an English name or a valid value, both texts differ, and no earlier fact
+has a subject of this name. Then the graph is queried for all objects of the facts' subjects, and of other subjects with
+the same names. The degree of an entity is the number of triples with it (graph/entities.py).
 """
 
 import logging
@@ -64,9 +64,9 @@ FURTHER_LANGUAGES = (
     "sv",
     "tr",
 )
-"""Languages besides English in which names are looked up; Norwegian is nb in Wikidata's labels."""
+"""Languages besides English in which names are looked up; Wikidata writes nb for Norwegian."""
 MAX_TEXTS = 400
-"""Limit of the texts in a query; a name is one text for each language."""
+"""Limit of the texts in a query, which has each name in each language."""
 
 # Rejection reasons of pairs of an entity and its answer.
 NO_NAME = "no English name of the subject"
@@ -83,9 +83,9 @@ def facts(
 ) -> FetchedFacts:
     """Return a sample of a relation's facts in the order of their sampling keys, the same for the same seed and graph.
 
-    In a reversed relation, the subject of a fact is the object of the triple. Further pairs of an entity with a fact
-    are not rejected: their objects are in the fact's other_objects. This field also has all objects of other examined
-    entities with the same name.
+    In a reversed relation, the subject of a fact is the object of the triple. Further pairs of a fact's subject are not
+    rejected. The fact's other_objects are all further objects of its subject, and of other examined entities with the
+    same name.
 
     Args:
         store: The graph.
@@ -102,8 +102,7 @@ def facts(
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
-    # A page has two pairs for each requested fact, because some pairs are rejected. It stays below MAX_ROWS,
-    # the number of rows at which a service may cut off a response.
+    # Some pairs are rejected, so a page has two pairs for each requested fact, but less than MAX_ROWS rows.
     pairs_in_order = sampled_pairs(
         store,
         relation.yago,
@@ -111,9 +110,8 @@ def facts(
         page=min(2 * pairs, MAX_ROWS // 2),
         english_only=relation.object_class in LITERAL_CLASSES,
     )
-    # Some pairs are rejected: a block has 20 pairs more than the requested facts, but at most BATCH pairs.
     while len(choice.chosen) < pairs and (block := list(islice(pairs_in_order, min(BATCH, pairs + 20)))):
-        choice.graph.learn(choice.terms(block))
+        choice.entities.learn(choice.terms(block))
         for pair in block:
             if len(choice.chosen) < pairs:
                 choice.consider(pair)
@@ -150,7 +148,7 @@ def names_in_graph(store: SparqlStore, names: Sequence[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A pair that becomes a fact, with the names of its entity and its answer; `object_uri` is None for a literal."""
+    """A pair that becomes a fact; `object_uri` is None if the answer is a literal."""
 
     pair: Pair
     name: str
@@ -159,19 +157,19 @@ class _Chosen:
 
 
 class _Choice:
-    """The pairs of a relation that become facts, by their entities, and the rejected pairs by reason."""
+    """The pairs of a relation that become facts, by entity, and numbers of rejected pairs by reason."""
 
-    def __init__(self, relation: Relation, graph: Entities) -> None:
-        self.relation, self.graph = relation, graph
+    def __init__(self, relation: Relation, entities: Entities) -> None:
+        self.relation, self.entities = relation, entities
         self.chosen: dict[Uri, _Chosen] = {}
         self.rejected: Counter[str] = Counter()
         self.examined = 0
         self.namesakes: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The examined entities by name, in order, chosen or rejected: a model cannot tell them apart."""
+        """The examined entities by name, in order, because a model cannot tell entities of one name apart."""
         self._chosen_names: set[str] = set()
 
     def terms(self, block: Sequence[Pair]) -> Iterator[Uri]:
-        """Yield the terms whose names a block of pairs needs: entities, answers and units with valid IRIs."""
+        """Yield the entities, answers and units of a block whose names the pairs need."""
         for pair in block:
             entity, value = pair.directed(self.relation)
             if entity in self.chosen:
@@ -190,7 +188,7 @@ class _Choice:
         if not isinstance(entity, Uri):
             self.rejected[NO_ENTITY] += 1
             return
-        name = self.graph.name(entity) if is_iri(entity) else None
+        name = self.entities.name(entity) if is_iri(entity) else None
         if name is not None:
             self.namesakes[name][entity] = None
         if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
@@ -210,23 +208,22 @@ class _Choice:
             self.chosen[entity] = _Chosen(pair, name, answer, value if isinstance(value, Uri) else None)
 
     def answer(self, value: Term) -> str | None:
-        """Return the text of an answer; None for an entity without a name, and for an invalid literal."""
         if isinstance(value, Uri):
-            return self.graph.name(value)
-        return literals.text(value, self.relation, self.graph.names)
+            return self.entities.name(value)
+        return literals.text(value, self.relation, self.entities.names)
 
 
 def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
-    entities = list(choice.chosen)
+    subjects = list(choice.chosen)
     namesakes = [namesake for chosen in choice.chosen.values() for namesake in choice.namesakes[chosen.name]]
     answers = [chosen.object_uri for chosen in choice.chosen.values() if chosen.object_uri]
-    relation, graph, ids = choice.relation, choice.graph, choice.graph.ids
-    objects = graph.objects(relation, namesakes)
-    degrees = graph.degrees([*entities, *answers])
-    entity_degrees = graph.relation_degrees(relation, entities, as_subject=not relation.reverse)
-    answer_degrees = graph.relation_degrees(relation, answers, as_subject=relation.reverse)
-    listed: list[Fact] = []
-    for entity, chosen in choice.chosen.items():
+    relation, entities, ids = choice.relation, choice.entities, choice.entities.ids
+    objects = entities.objects(relation, namesakes)
+    degrees = entities.degrees([*subjects, *answers])
+    subject_degrees = entities.relation_degrees(relation, subjects, as_subject=not relation.reverse)
+    answer_degrees = entities.relation_degrees(relation, answers, as_subject=relation.reverse)
+    chosen_facts: list[Fact] = []
+    for subject, chosen in choice.chosen.items():
         uri, response = chosen.object_uri, chosen.pair.response
         true_answers = {
             choice.answer(value) for namesake in choice.namesakes[chosen.name] for value in objects.get(namesake, ())
@@ -235,24 +232,24 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
             RelationName(relation.name),
             chosen.name,
             chosen.answer,
-            ids.get(entity),
+            ids.get(subject),
             ids.get(uri) if uri else None,
-            id_source=ID_SOURCE if entity in ids or uri in ids else None,
+            id_source=ID_SOURCE if subject in ids or uri in ids else None,
             source=source,
             licence=licence,
-            subject_uri=str(entity),
+            subject_uri=str(subject),
             object_uri=str(uri) if uri else None,
             other_objects=tuple(sorted(other for other in true_answers - {chosen.answer} if other is not None)),
-            subject_degree=degrees[entity],
-            subject_relation_degree=entity_degrees[entity],
+            subject_degree=degrees[subject],
+            subject_relation_degree=subject_degrees[subject],
             object_degree=degrees[uri] if uri else None,
             object_relation_degree=answer_degrees[uri] if uri else None,
             address=response.address,
             query=response.query,
             retrieved_at=response.retrieved_at.isoformat(timespec="seconds"),
         )
-        listed.append(fact)
-    return listed
+        chosen_facts.append(fact)
+    return chosen_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +262,7 @@ class Predicate:
 
 
 def predicates(store: SparqlStore) -> Iterator[Predicate]:
-    """Yield every predicate, the most frequent first, with at most three classes of subjects.
+    """Yield every predicate, the most frequent first, with at most three classes of its subjects.
 
     Raises:
         ServiceTimeout: The service takes too long.
@@ -345,7 +342,7 @@ def _graph(options: YagoFacts, access: Access) -> Graph:
 
 
 def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
-    """Return the graphs in which invented names must not occur: by default YAGO and, for the public YAGO, Wikidata."""
+    """Return the graphs in which invented names must not occur: by default YAGO, with Wikidata for the public YAGO."""
     is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
     default: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
     names = default if options.absent_from is None else options.absent_from

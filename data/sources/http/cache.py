@@ -1,7 +1,7 @@
 """Cached responses of a service in one SQLite file.
 
-A response is written in one transaction: after a kill, the file has all earlier responses and no partial response. A
-damaged response is requested again. The user's contact, cookies and API keys are not cached.
+A response is written in one transaction, so that a kill leaves no partial response. A damaged response is requested
+again. The user's contact, cookies and API keys are not cached.
 """
 
 import logging
@@ -31,7 +31,7 @@ def key_of(request: requests.PreparedRequest, prefix: str = "") -> str:
 
     Args:
         request: The request.
-        prefix: The beginning of the address, which the key leaves out. If the service moves, its keys stay the same.
+        prefix: The beginning of the address that the key leaves out, because the service may move.
     """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
     parts = [request.method, (request.url or "").removeprefix(prefix), body, request.headers.get("Accept")]
@@ -43,7 +43,7 @@ class HttpCache:
 
     def __init__(self, file: Path) -> None:
         self._file, self._lock = file, threading.Lock()
-        with self._usable():
+        with self._locked():
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
             try:
@@ -54,7 +54,7 @@ class HttpCache:
 
     def get(self, key: str) -> Response | None:
         """Return the response of a key, however old; None if it is missing or damaged. Damage is logged."""
-        with self._usable():
+        with self._locked():
             row = self._database.execute("SELECT value FROM cached_responses WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -69,7 +69,7 @@ class HttpCache:
             return None
 
     def put(self, key: str, response: Response) -> None:
-        """Write a response of JSON or text in UTF-8 to disk, in place of an earlier response."""
+        """Write a response to disk, in place of an earlier response of the key."""
         content = {
             "key": key,
             "status": response.status,
@@ -78,17 +78,17 @@ class HttpCache:
             "body": response.body.decode(errors="replace"),
         }
         row = key, seal(content).encode()
-        with self._usable():
+        with self._locked():
             self._database.execute("INSERT OR REPLACE INTO cached_responses VALUES (?, ?)", row)
 
     def close(self) -> None:
-        """Close the file after the current reads and writes of other threads."""
+        """Close the file, once other threads have finished their reads and writes."""
         with self._lock:
             self._database.close()
 
     @contextmanager
-    def _usable(self) -> Iterator[None]:
-        """Hold the lock; refuse a closed file, and turn errors of the file into WorkspaceError."""
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock; ServiceClosed after `close`, and WorkspaceError if the file cannot be used."""
         try:
             with self._lock:
                 yield

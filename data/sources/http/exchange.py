@@ -1,7 +1,7 @@
-"""One request to a service: its user agent, a deadline, and its complete response or the error.
+"""A request to a service: its user agent, its deadline, and its complete response or the error.
 
-A socket's timeout counts the seconds without data, and a server may send a byte now and then for ever. So every read
-of a response passes through a reader that knows when the wait for the response began.
+A socket's timeout counts only the seconds without data, and a server may send a byte now and then for ever. So
+`_TimedReader` reads every response, and ends at the deadline.
 """
 
 import io
@@ -35,15 +35,12 @@ MAX_BYTES = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for a connection to an address of a host."""
 DEADLINE_TIMEOUTS = 2
-"""The deadline of a whole response, from the end of the request to the last byte, as a multiple of the timeout."""
+"""The deadline of a response, from the end of the request to the last byte, in timeouts of the service."""
 _CHUNK = 2**16
 _TRIES = 2
-"""Number of tries of a request whose response is late or broken, or whose service cannot be reached.
-
-After a dropped connection, the service's own number of tries (`Service.tries`) counts.
-"""
+"""Number of tries if a response is late or broken, or a service cannot be reached; otherwise `Service.tries` counts."""
 _SHORTEST_KEY = 8
-"""Length of the shortest API key that is removed from texts. A shorter key, such as EMPTY, is no secret."""
+"""Length of the shortest API key that is removed from texts; a shorter key, such as EMPTY, is no secret."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")  # ASCII without ( ) and \
 _RETRY_AFTER = Retry(retry_after_max=2**31)  # no limit here: `Session` limits the pauses
@@ -52,7 +49,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 
 class _TimedReader(io.RawIOBase):
-    """The stream of a response; reading raises TimeoutError after its deadline, or if no data comes in time."""
+    """The stream of a response; TimeoutError after the deadline, or after a timeout without data."""
 
     def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
         self._raw, self._socket = raw, sock
@@ -75,7 +72,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedAdapter(HTTPAdapter):
-    """Connections whose responses time out at the deadline; `close` ends the connections of all threads."""
+    """Connections whose responses have a deadline; `close` ends the connections of all threads."""
 
     def __init__(self, connections: int) -> None:
         self._sockets: WeakSet[socket.socket] = WeakSet()
@@ -83,24 +80,22 @@ class _TimedAdapter(HTTPAdapter):
         super().__init__(pool_maxsize=connections)
 
     def get_connection_with_tls_context(self, *arguments: Any, **keywords: Any) -> Any:
-        """Return the pool of connections to a host or proxy; their responses are read with the deadline."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **keywords)
         if "response_class" not in vars(pool.ConnectionCls):
-            timed = {"response_class": self._response}
-            pool.ConnectionCls = type("TimedConnection", (pool.ConnectionCls,), timed)
+            attributes = {"response_class": self._timed_response}
+            pool.ConnectionCls = type("TimedConnection", (pool.ConnectionCls,), attributes)
         return pool
 
-    def _response(self, sock: socket.socket, *arguments: Any, **keywords: Any) -> HTTPResponse:
+    def _timed_response(self, sock: socket.socket, *arguments: Any, **keywords: Any) -> HTTPResponse:
         response = HTTPResponse(sock, *arguments, **keywords)
         response.fp = io.BufferedReader(_TimedReader(response.fp.detach(), sock))
         with self._lock:
             self._sockets.add(sock)
-            if self._is_closed:  # since the request was sent
+            if self._is_closed:  # by another thread, after the request was sent
                 _shut_down(sock)
         return response
 
     def close(self) -> None:
-        """Close all connections."""
         with self._lock:
             self._is_closed = True
             for sock in self._sockets:
@@ -121,7 +116,7 @@ class Exchange(LimiterSession):
         service: The service.
         label: The service in messages.
         limiter: Limits the requests per minute.
-        key: The API key; [key] replaces it in responses and in messages, before a message is cut.
+        key: The API key; in responses and messages, [key] stands in its place.
     """
 
     def __init__(self, service: Service, label: str, limiter: Limiter, key: str) -> None:
@@ -132,7 +127,7 @@ class Exchange(LimiterSession):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None, so that no redirect is followed or read: the library would read its body, however large."""
+        """Return None, so that no redirect is followed: the library would read its body, however large."""
         return None
 
     def fetch(self, request: requests.PreparedRequest) -> Response:
@@ -157,12 +152,11 @@ class Exchange(LimiterSession):
             advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
             raise ServiceError(f"{self._label} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
         except urllib3_errors.HTTPError:
-            message = f"{self._label} broke off in its answer, or sent one that cannot be decompressed"
+            message = f"{self._label} sent a response that ends too early or cannot be decompressed"
             raise TransientError(message, ServiceTimeout, tries=_TRIES) from None
 
     def _connection_error(self, error: BaseException) -> TransientError:
-        """Return a failed connection as an error with its first cause, which requests and urllib3 wrap."""
-        while error.__context__:
+        while error.__context__:  # requests and urllib3 wrap the cause
             error = error.__context__
         cause = self._quoted(f"{type(error).__name__}: {error}", 160)
         if isinstance(error, HTTPException | ConnectionResetError | BrokenPipeError):
@@ -192,7 +186,7 @@ class Exchange(LimiterSession):
         return self._without_key(bytes(body))
 
     def _quoted(self, text: str, length: int) -> str:
-        """Return the first characters of a text; the API key is removed first, so that no part of it is left."""
+        """Return the first characters of a text; the API key is removed before the cut, which could split it."""
         return printable(self._without_key(text.encode(errors="replace")).decode(), length)
 
     def _without_key(self, text: bytes) -> bytes:
@@ -211,7 +205,6 @@ def _spellings_of(key: str) -> re.Pattern[bytes]:
 
 
 def _retry_after_s(response: requests.Response) -> float | None:
-    """Return the seconds of the header Retry-After, which has a number or a date; None if it is missing or invalid."""
     try:
         return _RETRY_AFTER.get_retry_after(response.raw)
     except (urllib3_errors.InvalidHeader, ValueError, OverflowError):

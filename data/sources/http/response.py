@@ -1,4 +1,4 @@
-"""Responses of a service: their content, their errors, and the transient errors that may pass."""
+"""Responses of a service: their content and their errors."""
 
 import json
 import re
@@ -12,12 +12,11 @@ from typing import Any
 from swaymeter.data.errors import ServiceError, ServiceTimeout, is_text, printable
 
 JSON, TEXT = "application/json", "text/plain, */*;q=0.5"
-"""Formats that a request accepts."""
 MISREAD = (LookupError, TypeError, ValueError, AttributeError)
-"""Exceptions that a function raises if it reads a response of an unexpected form."""
+"""Exceptions of a function that reads a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _SEARCHED_BYTES = 2**16
-"""Number of bytes of a message in which `_TIMEOUT_WORDS` is looked for."""
+"""Number of bytes of a message that are searched for `_TIMEOUT_WORDS`."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,7 @@ class Response:
         body: The decompressed body; empty once `content` is read from it.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds in its header Retry-After; None without the header.
-        rerun: Time in ms of the --force or --refresh that cached the response; 0 without one. A later --force or
-            --refresh requests the response again.
+        rerun: Time in ms of the --force or --refresh that cached the response; 0 without one.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -46,13 +44,13 @@ class Response:
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """A failed try that may succeed later: 429, 502, 503, 504, a dropped connection, a late or cut response.
+    """A failed try that may succeed later: a status such as 429, a dropped connection, a late or broken response.
 
     Attributes:
         message: A sentence that names the service.
         kind: The error to raise if no retry succeeds.
         wait_s: Seconds to wait before a retry, such as the seconds in Retry-After; None for the usual backoff.
-        tries: Number of tries for this error; None for the number that the service has (`Service.tries`).
+        tries: Number of tries for this error; None for `Service.tries`.
     """
 
     message: str
@@ -69,19 +67,20 @@ ErrorOf = Callable[[Any], ServiceError | TransientError | None]
 
 
 def reading_problem(error: Exception) -> str:
-    """Return in words why a response could not be read."""
+    """Return the reason, in words, why a response could not be read."""
     return printable(f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__, 160)
 
 
 def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
-    """Return a check of responses: it returns an error if `reads` cannot read the content (raises one of MISREAD)."""
+    """Return a function that returns an error if `reads` raises one of MISREAD for a content."""
 
     def problem(content: Any) -> ServiceError | None:
         try:
             reads(content)
         except MISREAD as error:
             reason = reading_problem(error)
-            return ServiceError(f"JSON that is not the requested answer ({reason}); correct the address of the service")
+            message = f"JSON that is not the expected response ({reason}); correct the address of the service"
+            return ServiceError(message)
         return None
 
     return problem
@@ -93,14 +92,14 @@ def is_timeout_message(message: bytes) -> bool:
 
 
 def status_phrase(status: int) -> str:
-    """Return a status with its HTTP reason phrase."""
+    """Return a status with its HTTP reason phrase, such as "404 Not Found"."""
     return f"{status} {responses.get(status, '')}".rstrip()
 
 
 def read_content(response: Response, *, is_json: bool, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
     """Return the content of a valid response: JSON or text.
 
-    If JSON is expected, the page of an allowed error status may be text, too.
+    If JSON is expected, a response with an error status in `allow` may be text, too.
 
     Args:
         response: The response.

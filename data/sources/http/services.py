@@ -9,7 +9,7 @@ TRANSIENT = (429, 502, 503, 504)
 
 @dataclass(frozen=True)
 class Service:
-    """A public service and its limits, which hold over all threads of a process.
+    """A service and its limits, which hold over all threads of a process.
 
     Attributes:
         name: The name in messages.
@@ -22,7 +22,7 @@ class Service:
         tries: Number of times that a request is sent while its error is transient.
         contact_needed: True if requests carry a contact.
         transient: HTTP statuses after which a later try may succeed.
-        may_move: True if responses that were cached under another address of the service are used, too.
+        may_move: True if cached responses from another address of the service are used, too.
         query: Query string that is added to the address of every request.
         key_header: Name of the header with the API key; empty for Authorization.
     """
@@ -78,4 +78,4 @@ SERVICES: Mapping[str, Service] = {
         max_requests=100_000,
     ),
 }
-"""The services with their default addresses and limits, which are cautious if a service publishes none."""
+"""The services with default addresses and limits; the limits are cautious if a service publishes none."""

@@ -1,8 +1,7 @@
 """A polite session for each service: contact, rate, number of requests, retries and cached responses.
 
-A cached response is used until it expires (`Service.cache_ttl_days`); then the request is sent again. A valid response
-is cached before it is returned. A response is valid if it has an expected status, complete JSON or text, and no error
-inside. Limits hold over all threads.
+A cached response is used until it expires (`Service.cache_ttl_days`). A valid response is cached before it is returned.
+A response is valid if it has an expected status, complete JSON or text, and no error inside.
 """
 
 import logging
@@ -33,7 +32,7 @@ from swaymeter.data.storage.workspace import slug
 log = logging.getLogger(__name__)
 
 Immutable = bool | Callable[[Any], bool]
-"""True if a response never expires, or a function that decides it by the content."""
+"""True if a response never expires, or a function that decides this by the content."""
 LONGEST_PAUSE_S = 3600.0
 """Upper bound on a pause that a run waits for."""
 _LONG_PAUSE_S = 5.0
@@ -45,14 +44,14 @@ class Session:
     """Requests to one service, for all threads of a run.
 
     Attributes:
-        sent: Requests so far, retries included.
+        sent: Number of requests so far, with retries.
 
     Args:
         service: The service.
         contact: An e-mail address or URL of the person who runs the study.
         cache: The folder of cached responses, one file for each service.
         offline: True to use only cached responses.
-        rerun: The number of a forced rerun, a time in ms; a response cached under a lower number is requested again.
+        rerun: Time in ms of the last --force or --refresh, or 0; responses of earlier reruns are requested again.
         key: The API key that requests carry; it is neither cached nor repeated in a message.
         now: The clock, in seconds.
         sleep: Waits for a number of seconds; by default, a wait that `close` ends.
@@ -86,7 +85,7 @@ class Session:
         self._lock, self._closed = threading.Lock(), threading.Event()
         self._slots = threading.BoundedSemaphore(service.max_concurrency)
         self._now, self._sleep, self._pause_until = now, sleep or self._closed.wait, 0.0
-        self._in_progress: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        self._request_locks: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._retrying = Retrying(
             retry=retry_if_exception_type(TransientError),
             wait=self._wait_s,
@@ -119,12 +118,12 @@ class Session:
         Args:
             form: The fields.
             method: GET sends them in the address, POST in the body.
-            path: Added to the service's address; the caller quotes its parts.
-            accept: The accepted format, a kind of JSON or text.
+            path: The end of the address, after the service's address; its parts are already quoted.
+            accept: The accepted format, a type of JSON or text.
             error_of: Returns the error that a response's content reports, or None.
             allow: Statuses of valid responses.
             as_json: True to send the fields of a POST as JSON.
-            immutable: True if the response never expires, or a function that decides it by the content.
+            immutable: True if the response never expires, or a function that decides this by the content.
             bypass_cache: True to send the request even if its response is cached, unless offline.
             keep: True to cache the response.
 
@@ -137,7 +136,7 @@ class Session:
         read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
-            request_lock = self._in_progress.setdefault(key, threading.Lock())
+            request_lock = self._request_locks.setdefault(key, threading.Lock())
         with request_lock:  # equal requests of several threads are sent once, and then cached
             cached = self._cache.get(key)
             if cached and (self.offline or not bypass_cache) and (usable := self._usable(cached, read, immutable)):
@@ -154,7 +153,7 @@ class Session:
             return replace(response, body=b"")
 
     def close(self) -> None:
-        """End the waiting of other threads, and close connections and cache."""
+        """Close connections and cache; waiting threads wake with ServiceClosed."""
         self._closed.set()
         self._exchange.close()
         self._cache.close()
@@ -174,14 +173,13 @@ class Session:
             ) from None
 
     def _usable(self, cached: Response, read: Callable[[Response], Any], immutable: Immutable) -> Response | None:
-        """Return a cached response with its content; None if it is not valid, too old, or of an earlier rerun."""
         try:
             content = read(cached)
         except (ServiceError, TransientError):
             return None
-        is_young = datetime.now(UTC) - cached.retrieved_at < timedelta(days=self.service.cache_ttl_days)
+        is_unexpired = datetime.now(UTC) - cached.retrieved_at < timedelta(days=self.service.cache_ttl_days)
         is_immutable = immutable(content) if callable(immutable) else immutable
-        if not is_immutable and (not is_young or cached.rerun < self.rerun):
+        if not is_immutable and (not is_unexpired or cached.rerun < self.rerun):
             return None
         return replace(cached, body=b"", content=content, from_cache=True)
 
@@ -213,7 +211,7 @@ class Session:
             self.sent += 1
 
     def _wait_s(self, state: RetryCallState) -> float:
-        """Return the seconds before the next try; a pause that the service requires holds for all threads."""
+        """Return the seconds before the next try; a pause that the service requires applies to all threads."""
         self._refuse_if_closed()
         required_s = _error(state).wait_s or 0.0
         with self._lock:
@@ -254,7 +252,7 @@ _limiters: dict[tuple[str, float], Limiter] = {}
 
 
 def _limiter_of(service: Service) -> Limiter:
-    """Return the limiter of an address: requests of all sessions with this address are sent at even intervals."""
+    """Return the limiter of an address, which all sessions with this address share."""
     key = service.address, service.requests_per_minute
     with _lock:
         if key not in _limiters:
@@ -263,7 +261,7 @@ def _limiter_of(service: Service) -> Limiter:
 
 
 def shared_session(service: Service, **arguments: Any) -> Session:
-    """Return the open session with these arguments of `Session`, one for all threads of the process."""
+    """Return the session with these arguments of `Session`; it is opened if none is open, for all threads."""
     key = service, *sorted(arguments.items())
     with _lock:
         if key not in _sessions or _sessions[key].is_closed:

@@ -16,13 +16,13 @@ from swaymeter.data.untrusted import UniqueKeyLoader
 
 
 class Entry(BaseModel):
-    """A part of a description; unknown keys are refused."""
+    """A part of a description."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ContextRule(Entry):
-    """The paths of a row's context, or of each of its contexts."""
+    """The paths of a row's context, or of each context in a list."""
 
     each: str | None = None
     """The path of a list of contexts.
@@ -45,16 +45,16 @@ class ContextRule(Entry):
 
 
 class Form(Entry):
-    """One form of the files of a layout, such as the files of CounterFact in CUB, or HotpotQA's files as published."""
+    """One form of a layout's files, such as CounterFact's files in CUB, or HotpotQA's files as published."""
 
     name: str
     """The name in messages."""
     needs: tuple[str, ...]
-    """The required paths of the form; a file has the first form whose required paths are all in the file."""
+    """The required paths; a file has the first form whose required paths are all in the file."""
     rows: str = ""
     """The path of the rows within a row of the file, such as `paragraphs[*].qas[*]`."""
     step: str = ""
-    """The name of a function in swaymeter.data.sources.layouts.steps, which adds columns to a row or refuses it."""
+    """The name of a function in swaymeter.data.sources.layouts.steps: it adds columns to a row, or refuses the row."""
     id: str | None = None
     group: str | None = None
     question: str
@@ -62,7 +62,7 @@ class Form(Entry):
     """The path of the right answers; reports show the first answer."""
     aliases: str | None = None
     contexts: str | tuple[ContextRule, ...]
-    """The rules of the contexts, or the path of a list of texts or objects, as in a user's file."""
+    """The rules of the contexts, or the path of a list of contexts, each a text or an object."""
     keep: tuple[str, ...] | Literal["all"] = ()
     """Further columns of the file that stay; all: every column that is not nested and has no other use in the form."""
 
@@ -86,7 +86,7 @@ class Layout(Entry):
 
 
 class DataSet(Layout):
-    """A published data set, a source of questions; the description of the source NAME is data_sets/NAME.yaml."""
+    """A published data set; its description is data_sets/NAME.yaml, for the source NAME."""
 
     measures: str
     """The measured behaviour, as a clause of the documentation, such as "whether models follow wrong contexts"."""
@@ -96,9 +96,9 @@ class DataSet(Layout):
     address: str
     """The address of the publication."""
     file: str
-    """The name of the published file, for the documentation and for errors."""
+    """The name of the published file."""
     becomes: str
-    """The question and contexts that a row becomes, for the documentation."""
+    """The question and contexts that a row becomes, in a sentence of the documentation."""
     version: int = 1
     """The version of the description, raised if the same file gives other questions."""
 

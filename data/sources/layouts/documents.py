@@ -6,19 +6,19 @@ from typing import Any
 from swaymeter.data.sources.layouts.description import nested_layouts
 from swaymeter.data.sources.layouts.paths import column_of, exists_at, value_at
 
-_ABOUT = ("title", "source", "date", "score")
+_METADATA_KEYS = ("title", "source", "date", "score")
 """Keys of an object's metadata that become keys of the passage."""
 
 
 def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object that stands for a passage, with Swaymeter's keys, such as `text`.
+    """Return an object that stands for a passage under Swaymeter's keys, such as `text`; further keys stay.
 
-    Further keys stay. An object that has `text` already, or that no layout describes, is returned unchanged.
+    An object with `text`, and an object that no layout describes, are returned unchanged.
     """
     forms = (form for layout in nested_layouts() for form in layout.passages if exists_at(content, form.text))
     if "text" in content or (form := next(forms, None)) is None:
         return content
     metadata = value_at(content, form.metadata)
-    about = {name: metadata[name] for name in _ABOUT if name in metadata} if isinstance(metadata, Mapping) else {}
+    values = {key: metadata[key] for key in _METADATA_KEYS if key in metadata} if isinstance(metadata, Mapping) else {}
     rest = {name: value for name, value in content.items() if name not in (column_of(form.text), "id")}
-    return {**about, **rest, "text": value_at(content, form.text), "id": value_at(content, form.id)}
+    return {**values, **rest, "text": value_at(content, form.text), "id": value_at(content, form.id)}

@@ -15,7 +15,7 @@ from swaymeter.data.sources.own.lists import none_where_empty, texts_in_cell
 Cells = Mapping[str, Any]
 """A row of a file, by its columns."""
 ITEM = "@"
-"""The key for an item that is no object, such as a text in a list of texts."""
+"""The key of an item that is no object, such as a text in a list of texts."""
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _PART = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9}|\*)\]")
 
@@ -40,10 +40,7 @@ def column_of(path: str) -> str:
 
 
 def value_at(cells: Cells, path: str) -> Any:
-    """Return the value at a path, or in a column whose name is the whole path; None for a missing value.
-
-    The value at a path with `[*]` is a list.
-    """
+    """Return the value at a path, a list for `[*]`; or the cell of a column with this name; None without a value."""
     return cells[path] if path in cells else _value(cells, parts_of_path(path))
 
 
@@ -60,7 +57,7 @@ def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
 
 
 def exists_at(cells: Cells, path: str) -> bool:
-    """Return True if the cells have the keys of a path; an empty list counts as a list whose items have the keys."""
+    """Return True if the cells have the keys of a path; the items of an empty list count as having the keys."""
 
     def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
         if not parts:
@@ -87,10 +84,10 @@ def items_of(value: Any) -> list[Any] | None:
 
 
 def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
-    """Yield each item at a path: its location, such as "qas 2", and its cells with the cells of the row around it.
+    """Yield the location of each item at a path, such as "qas 2", and the cells of its row and item.
 
     Raises:
-        InputError: There is no list at the path.
+        InputError: The path has no list.
     """
     head, _, rest = path.partition("[*]")
     items = items_of(value_at(cells, head))
@@ -107,7 +104,7 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, path_or_template: str) -> str:
-    """Return the text at a path, or a template after `=` with its slots filled; the items of a final `[*]` are joined.
+    """Return the text at a path, or a filled template, which stands after `=`; the items of a final `[*]` are joined.
 
     Raises:
         InputError: The text is missing.
@@ -123,12 +120,13 @@ def text(cells: Cells, path_or_template: str) -> str:
 
 
 def texts(cells: Cells, path_or_template: str, *, needed: bool = True) -> list[str]:
-    """Return the distinct texts of the list at a path, or in a template after `=`.
+    """Return the distinct texts of the list at a path.
 
-    A list may be written in a cell of a CSV file. A template with its slots filled is read as such a cell.
+    The list may be written as one text, such as "a | b". A filled template, which stands after `=`, is read as such a
+    text.
 
     Raises:
-        InputError: The list cannot be read, or is `needed` and has no text.
+        InputError: The list cannot be read, or the list has no text and is `needed`.
     """
     try:
         items = texts_in_cell(

@@ -1,4 +1,4 @@
-"""Rows of a file in a described layout, read as rows of a user's questions."""
+"""Rows of a file in a described layout, changed to rows with Swaymeter's columns, such as question and answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -13,15 +13,15 @@ from swaymeter.data.sources.own.files import FileRow, FileRows
 from swaymeter.data.sources.own.lists import none_where_empty
 
 MAX_EXAMINED_ROWS = 100
-"""Number of rows in which a nested path that a form needs is looked for."""
+"""Number of rows that are searched for a form's nested paths."""
 _QUESTION_COLUMNS = ("question", "query", "claim", "template")
-"""Columns with a text by which people recognise a rejected row; the first column with a text is shown."""
-_ABOUT = ("title", "source", "date", "score")
-"""Optional keys of a context; the field of the same name in a `ContextRule` is the path to the key's value."""
+"""Columns by which people recognise a rejected row; the first column with a text is shown."""
+_OPTIONAL_KEYS = ("title", "source", "date", "score")
+"""Optional keys of a context; the field of a `ContextRule` with the same name is the path of the value."""
 ROWS_OF_LAYOUTS = frozenset(
     column_of(form.rows).lower() for layout in nested_layouts() for form in layout.forms if form.rows
 )
-"""Columns with the rows of a nested layout, in lower case."""
+"""Columns in lower case that contain the rows of a nested layout, such as SQuAD's `paragraphs`."""
 
 
 class FileLayout(NamedTuple):
@@ -49,7 +49,7 @@ def recognise_layout(content: FileRows) -> FileLayout | None:
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
-    """Return the rows of a file of this form as rows of a user's questions; an unusable row has a problem."""
+    """Return the rows of a file of this form with Swaymeter's columns; an unusable row has a problem."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     # A step sees all rows first, and returns the function that adds columns to one row.
     add_columns = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
@@ -57,7 +57,7 @@ def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
 
 
 def _own_rows(row: FileRow, form: Form, add_columns: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
-    """Yield the rows of a user's questions that one row of the file gives: one, or several if `form.rows` is set."""
+    """Yield one row with Swaymeter's columns for a row of the file, or several rows if `form.rows` is set."""
     location, cells, problem = row
     if problem:
         yield _rejected(location, cells, problem)
@@ -79,7 +79,7 @@ def _rejected(location: str, cells: Cells, problem: str) -> FileRow:
 
 
 def _with_column_names(cells: Cells, form: Form) -> Cells:
-    """Return the cells under the form's spelling of its columns: Question becomes question."""
+    """Return the cells with the form's spelling of columns: Question becomes question."""
     names = {column_of(path).lower(): column_of(path) for path in form.needs}
     return {names.get(name.strip().lower(), name.strip()): cell for name, cell in cells.items()}
 
@@ -102,7 +102,6 @@ def _own_row(cells: Cells, form: Form) -> dict[str, Any]:
 
 
 def _further_columns(cells: Cells, form: Form) -> dict[str, Any]:
-    """Return the columns of a row that `form.keep` names, without empty cells."""
     names: Iterable[str] = form.keep
     if form.keep == "all":
         used = {column_of(path) for path in (form.question, form.answers, form.id, form.aliases, *form.needs) if path}
@@ -111,7 +110,6 @@ def _further_columns(cells: Cells, form: Form) -> dict[str, Any]:
 
 
 def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
-    """Yield the contexts of a row by a rule; none if the rule does not apply to the row."""
     for paths, must_be_equal in ((rule.if_equal, True), (rule.unless_equal, False)):
         if paths and (text(cells, paths[0]) == text(cells, paths[1])) is not must_be_equal:
             return
@@ -133,12 +131,11 @@ def _context(cells: Cells, rule: ContextRule) -> dict[str, Any]:
         context |= {"answer": answers[0], "aliases": answers[1:]}
     if rule.id:
         context["id"] = _optional(cells, rule.id)
-    context |= {name: value_at(cells, path) for name in _ABOUT if (path := getattr(rule, name))}
+    context |= {name: value_at(cells, path) for name in _OPTIONAL_KEYS if (path := getattr(rule, name))}
     return {name: value for name, value in context.items() if none_where_empty(value) is not None}
 
 
 def _kind(cells: Cells, rule: ContextRule) -> Any:
-    """Return the kind of a context: the rule's kind, the kind at the rule's path, or the kind of a column's value."""
     if rule.kind is None or rule.kind in OWN_KINDS:
         return rule.kind
     if isinstance(rule.kind, str):

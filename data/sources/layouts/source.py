@@ -1,4 +1,4 @@
-"""Published data sets as sources of questions, read from a user's copy by the description of the data set."""
+"""Published data sets as sources of questions: a user's copy is read by the description of the data set."""
 
 import logging
 from collections.abc import Mapping
@@ -23,17 +23,17 @@ log = logging.getLogger(__name__)
 
 VERSION = 2
 ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
-"""Endings of the data files that are read in a folder. If the study names a file itself, its ending does not matter."""
+"""Endings of the files that are read in a folder; a file that the study names may have any ending."""
 
 
 class PublishedFile(QuestionFile):
-    """A file or folder of a published data set, in its published form; title, licence and citation have defaults."""
+    """A file or folder of a published data set; title, licence and citation have defaults."""
 
     data_set: ClassVar[DataSet]
 
     @property
     def origin(self) -> Origin:
-        """The data set, its paper and its licence, unless the study names others."""
+        """The title, citation and licence of the data set, or of the study if it names them."""
         published = self.data_set
         title, citation = self.title or published.title, self.citation or published.citation
         licence = self.licence if "licence" in self.model_fields_set else published.licence
@@ -64,7 +64,7 @@ def _fetch(options: PublishedFile, partition: Partition, access: Access) -> Fetc
 
 
 def read_questions(options: PublishedFile) -> FileQuestions:
-    """Return the questions of a data set; InputError if no file can be read, or no file has a form of the data set."""
+    """Return the questions of a data set; InputError if no file has rows of the data set."""
     rows = rows_of_files(options.data_set, options.path)
     return questions_of(rows, options.origin, {}, skip_repeated=True)
 
@@ -81,9 +81,9 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
 
 
 def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
-    """Return the rows of a data set's file, or of all its files in a folder, with the columns of own questions.
+    """Return the rows of a data set's file, or of all its files in a folder, with Swaymeter's columns.
 
-    A file in the folder that has no form of the data set is skipped, with a warning.
+    A file without rows of the data set is skipped, with a warning.
 
     Raises:
         InputError: No file has rows of the data set; the message has the missing and the existing columns.
@@ -114,7 +114,6 @@ def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
 
 
 def _form(published: DataSet, file: Path, content: FileRows) -> Form:
-    """Return the form of a file; InputError names the missing columns of the most similar form."""
     missing_columns = [(form, missing_of(form, content)) for form in published.forms]
     nearest, columns = min(missing_columns, key=lambda item: len(item[1]))
     if not columns:

@@ -1,4 +1,4 @@
-"""Functions that the key `step` of a data set's description names; each adds columns to a row, or refuses the row."""
+"""Functions that the key `step` of a description names: each adds columns to a row, or refuses the row."""
 
 import random
 import re
@@ -13,11 +13,11 @@ from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.rows import states_answer
 
 Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
-"""A function from all rows of a file to the function that adds columns to a row; InputError refuses the row."""
+"""A function of all rows of a file. It returns a function that adds columns to a row; InputError refuses the row."""
 
 
 def clasheval(cells: Cells) -> Cells:
-    """Add the degree of the change, if the row has it; refuse a changed answer with an unchanged context."""
+    """Add the degree of the change, if the row has a degree; refuse a changed answer with an unchanged context."""
     answer, changed_answer, original, changed = (
         text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
     )
@@ -33,7 +33,7 @@ SIDES = {
 }
 """Columns of the two answers in a row of ConflictQA, each with the columns of its passages.
 
-memory_answer is a model's closed-book answer.
+`memory_answer` is a model's closed-book answer. Each answer is a sentence. The name of its column is its side.
 """
 LONGEST_DIFFERENCE = 8
 """Limit of the words in which a wrong sentence differs from the right sentence."""
@@ -46,12 +46,10 @@ _SAME_NEGATION = {"cannot": "not", "n't": "not", "n’t": "not"}
 def conflictqa(cells: Cells) -> Cells:
     """Add the passages and answers of the right and of the wrong sentence.
 
-    A row has two sentences, and nothing tells which of them is right. For PopQA, the sentence with a form of the ground
-    truth is right. For StrategyQA, one sentence denies the other: the sentence with the same negations as the question
-    says yes, the other sentence says no. A row is refused if both sentences fit, or no sentence fits.
-
-    For PopQA, the wrong sentence is a wrong answer. If it differs from the right sentence in few words, these words are
-    another wrong answer.
+    A row has two sentences, and no column tells which sentence is right. For PopQA, the sentence with a form of the
+    ground truth is right, and the other sentence is a wrong answer. For StrategyQA, the sentence with the same
+    negations as the question says yes, and the other sentence says no. A row is refused if both sentences fit, or no
+    sentence fits.
     """
     truth = texts(cells, "ground_truth")
     yes_or_no = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
@@ -76,13 +74,11 @@ def conflictqa(cells: Cells) -> Cells:
 
 
 def _texts_in(cells: Cells, columns: Sequence[str]) -> list[str]:
-    """Return the texts in these columns, without empty cells."""
     values = (none_where_empty(cells.get(column)) for column in columns)
     return [str(value).strip() for value in values if value is not None]
 
 
 def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
-    """Return the side whose sentence states the truth."""
     sides = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
     if len(sides) != 1:
         beginning = "both memory_answer and" if sides else "neither memory_answer nor"
@@ -91,7 +87,6 @@ def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
 
 
 def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) -> str:
-    """Return the side whose sentence says the ground truth, yes or no."""
     question_negations = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
     denying_sides = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
     if len(denying_sides) != 1:
@@ -105,11 +100,7 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _wrong_answers(sentence: str, right_sentence: str) -> list[str]:
-    """Return the wrong sentence; if few words differ from the right sentence, these words come first.
-
-    "Berlin" comes before "The capital is Berlin" if the right sentence is "The capital is Paris". Both sentences must
-    begin alike.
-    """
+    """Return the wrong sentence, after its words that differ from the right sentence if these words are few."""
     words, right_words = sentence.rstrip(".").split(), right_sentence.rstrip(".").split()
     begin = _common_length(words, right_words)
     words, right_words = words[begin:], right_words[begin:]
@@ -119,7 +110,6 @@ def _wrong_answers(sentence: str, right_sentence: str) -> list[str]:
 
 
 def _common_length(words: Sequence[str], others: Sequence[str]) -> int:
-    """Return the number of equal words at the beginning of two lists."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False))])
 
 
@@ -142,7 +132,6 @@ def cub_counterfact(cells: Cells) -> Cells:
 
 
 def _fill_template(template: str, cells: Cells) -> str:
-    """Return a template with its slots filled; InputError for a slot without a column."""
     values = {**cells, "subject-w-space": f"{cells.get('subject') or ''} ", "target": cells.get("target_new")}
 
     def value(slot: re.Match[str]) -> str:
@@ -173,13 +162,14 @@ def faitheval_choices(cells: Cells) -> Cells:
 DOCUMENT = "Document:"
 """The text before each document in a context of FaithEval."""
 NO_ANSWERS = frozenset({"unanswerable", "unknown", "no answer", "no information", "not", "unclear"})
-"""The answers of an unanswerable question of FaithEval."""
+"""Answers that mark a question of FaithEval as unanswerable."""
 
 
 def faitheval_documents(cells: Cells) -> Cells:
-    """Add the subset of FaithEval as `part`, the right answers, and the context with its documents.
+    """Add the subset of FaithEval as `part`, the right answers, and the contexts.
 
-    A document that states only one of the answers is a separate context; the kind of all documents together is unknown.
+    All documents together are a context of kind unknown. A document that states only one of the answers is another
+    context.
     """
     answers, whole = texts(cells, "answers"), text(cells, "context")
     if NO_ANSWERS.issuperset(answer.lower() for answer in answers):
@@ -195,7 +185,7 @@ def faitheval_documents(cells: Cells) -> Cells:
 
 
 NO_ANSWER_PRESENT = "No Answer Present."
-"""The answer that MS MARCO has for a question without a right answer."""
+"""MS MARCO's mark of a question without a right answer."""
 
 
 def ms_marco(cells: Cells) -> Cells:
@@ -207,15 +197,15 @@ def ms_marco(cells: Cells) -> Cells:
     return cells
 
 
-_SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
-"""The sentences of properties whose names do not fit "The P of S is O"."""
+_SENTENCE_TEMPLATES = {"capital of": "{subj} is the capital of {obj}."}
+"""Templates of properties whose names do not fit "The P of S is O"."""
 
 
 def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
-    """Add a sentence that states the answer, and a wrong sentence with the object of another row of the same property.
+    """Return a function that adds a sentence with the answer, and a wrong sentence with another object of the property.
 
-    The other object is drawn with the id of the question as the seed. If every object of the property is a right
-    answer, no wrong sentence is added.
+    The other object is drawn from all rows, with the id of the question as the seed. If every object of the property
+    is a right answer, no wrong sentence is added.
     """
     objects: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -223,7 +213,7 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
 
     def step(cells: Cells) -> Cells:
         subject, name, answer = (text(cells, column) for column in ("subj", "prop", "obj"))
-        template = _SENTENCES.get(name, "The {prop} of {subj} is {obj}.")
+        template = _SENTENCE_TEMPLATES.get(name, "The {prop} of {subj} is {obj}.")
         answers = list(dict.fromkeys((answer, *texts(cells, "possible_answers"))))
         right_forms = {form.casefold() for form in answers}
         wrong = [value for value in objects[str(cells.get("prop"))] if value.casefold() not in right_forms]
@@ -236,24 +226,22 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
 
 
 MAX_FORMS = 50
-"""Limit of the forms of an answer with several parts, which are all combinations of the forms of its parts."""
+"""Limit of the forms of an answer with several parts: each form of the answer combines a form of each part."""
 _CHINESE = re.compile("[一-鿿]")
 
 
 def rgb(cells: Cells) -> Cells:
-    """Add the forms of an answer, and passages that have all of its parts.
+    """Add the forms of an answer, and the texts of contexts.
 
     An answer is a text, or a list of required parts. A part is a text, or a list of its forms: the first part of
-    [["Jan 2", "2 January"], "2022"] has two forms. If `positive` has a list of passages for each part, a single passage
-    has only a part of the answer. The first passages of all parts are then one context, the second passages the next
-    context, and so on up to the end of the shortest list.
+    [["Jan 2", "2 January"], "2022"] has two forms. If a column has a list of passages for each part, the first passages
+    of all parts are joined to a context, then the second passages, up to the end of the shortest list.
     """
     parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):
         raise InputError("answer: is missing or incomplete")
-    # The word "and" in the language of the question.
     conjunction = "和" if _CHINESE.search(text(cells, "query")) else " and "
-    combinations = (conjunction.join(forms_of_parts) for forms_of_parts in product(*parts))
+    combinations = (conjunction.join(forms) for forms in product(*parts))
     forms = list(dict.fromkeys(islice(combinations, MAX_FORMS)))
     passages = {column: _joined_parts(cells, column) for column in ("positive", "positive_wrong", "negative")}
     return {**cells, **passages, "answers": forms}
@@ -264,7 +252,6 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _joined_parts(cells: Cells, column: str) -> list[str]:
-    """Return the passages of a list; if each part has a list, join the first passages, then the second, and so on."""
     passages = value if isinstance(value := cells.get(column), list) else []
     if any(isinstance(part, list) for part in passages):
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]

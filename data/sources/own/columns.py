@@ -24,11 +24,11 @@ CONTEXT_COLUMNS: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""Columns of a row with one context, each with its short name; an object in a list of contexts may use either name."""
+"""Columns of a row with one context, each with its short name; objects in a list of contexts may use both names."""
 OPTIONAL_OF_PASSAGES = ("kind", "context_answer")
-"""Optional columns that tell right passages from wrong passages."""
+"""Optional columns that tell supporting from conflicting passages."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *CONTEXT_COLUMNS)
-"""All columns with a meaning, by Swaymeter's names."""
+"""Swaymeter's names of all columns that it reads."""
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": (
         "query",
@@ -108,17 +108,17 @@ REPLY_COLUMNS = (
 )
 """Usual names of a column of recorded replies, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
-"""The surest names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
+"""The surest names of a column of right answers. In a file with such a column, `answer` often has a model's replies."""
 SIMILARITY = 0.75
-"""Least similarity (0 to 1) of names at which a column of the file is suggested for a missing column."""
+"""Least similarity (0 to 1) of the name of a column that is suggested for a missing column."""
 MAX_EXAMINED_ROWS = 100
-"""Number of first rows that are searched for lists and objects."""
+"""Limit of the rows that are searched for lists and objects."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 """Names of a column of questions, by which a header is recognised."""
 
 
 def plain(name: str) -> str:
-    """Return the name of a column in a form for comparisons: in lower case, with _ for spaces and hyphens."""
+    """Return the name of a column in lower case, with _ for spaces and hyphens, for comparisons."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -137,7 +137,7 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], replies: Sequence[str] = ()) -> None:
-    """Refuse a file that lacks columns; the message has every missing column, and the options that map columns.
+    """Refuse a file that lacks columns; the message has all missing columns, and the options that map columns.
 
     Args:
         file: The file, for errors.
@@ -154,15 +154,14 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
             "the first line, such as question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
-    # unmatched: mapped columns that the file lacks; unmapped: columns of the file that `columns` does not name
-    unmatched = [
+    unmatched = [  # mapped columns that the file lacks
         f"{column} for {name}" for name, column in columns.items() if not _exists(column, content, list_columns)
     ]
-    unmapped = [name for name in content.columns if name not in columns.values()]
+    unmapped = [name for name in content.columns if name not in columns.values()]  # columns without a mapping
     present = {*columns, *(name.strip().lower() for name in unmapped)}
     missing = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
     not_replies = [name for name in unmapped if name not in replies]
-    # such as {"answer": "gold"}
+    # {"answer": "gold"}: the file's column gold may have the answers; "" without a suggestion
     suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}
     if suggestions.get("context") in list_columns:
         suggestions["contexts"] = suggestions.pop("context")
@@ -172,6 +171,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     if context_keys and not {"text", "context"} & {*map(str.lower, context_keys), *columns}:
         suggestions["context"] = _synonym("context", context_keys)
         missing = missing or [f"text of contexts, whose keys are {names_for_message(context_keys)}"]
+    # The paths of texts in columns that have objects, such as {"answer": "gold.text"}.
     paths = {name: path for name in SYNONYMS if (path := _text_path(name, suggestions.get(name, name), content.rows))}
     problems, advice = [], []
     if suggestions:
@@ -203,11 +203,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
 
 
 def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None:
-    """Refuse a file that lacks a column of recorded replies; paths, and keys of objects in lists, count as columns.
-
-    Raises:
-        InputError: A column is missing.
-    """
+    """Raise InputError if a file lacks a column of replies; a column may be a path, or a key of objects in lists."""
     list_columns = _list_columns(content.rows)
     if missing := [column for column in replies if not _exists(column, content, list_columns)]:
         problem = f"has no column {' and no column '.join(missing)} of replies"
@@ -216,20 +212,20 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns that have lists in the first rows, each with one object that has all keys of its objects."""
-    lists: dict[str, dict[str, Any]] = {}
+    """Return the columns with lists. The objects in a column's lists are merged to one object with all their keys."""
+    merged_objects: dict[str, dict[str, Any]] = {}
     for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():
             items = list_in(cell) if isinstance(cell, str) else cell
             if isinstance(items, list):
-                keys = lists.setdefault(name, {})
+                merged_object = merged_objects.setdefault(name, {})
                 for item in items:
-                    keys |= as_passage(item) if isinstance(item, dict) else {}
-    return lists
+                    merged_object |= as_passage(item) if isinstance(item, dict) else {}
+    return merged_objects
 
 
 def _exists(column: str, content: FileRows, list_columns: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return True if a file has a column of this name or path, or the objects in its lists have such a key."""
+    """Return True if a file has a column of this name or path, or the objects in its lists have this key or path."""
     if column in content.columns:
         return True
     try:
@@ -245,7 +241,7 @@ def _text_path(name: str, column: str, rows: Iterable[FileRow]) -> str:
     cells = (row.cells.get(column) for row in islice(rows, MAX_EXAMINED_ROWS))
     value = next((cell for cell in cells if cell), None)
     if isinstance(value, dict) and isinstance(value.get("text"), list) and name == "answer":
-        return ""  # a column of answers in SQuAD's layout, which is read as texts
+        return ""  # answers in SQuAD's layout are read without a path
     path, item = column, value
     if items := items_of(value):
         path, item = f"{column}[*]", items[0]
@@ -256,19 +252,16 @@ def _text_path(name: str, column: str, rows: Iterable[FileRow]) -> str:
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:
-    """Return the column of the file whose name is a synonym of a required column; empty without such a column."""
     by_plain_name = {plain(column): column for column in columns}
     return next((by_plain_name[synonym] for synonym in SYNONYMS[name] if synonym in by_plain_name), "")
 
 
 def _similar(name: str, columns: Iterable[str]) -> str:
-    """Return the column of the file whose spelling is close to a name; empty without such a column."""
     others = [column for column in columns if plain(column) not in COLUMNS]
     return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=SIMILARITY)), "")
 
 
 def _reply_advice(missing: str, candidates: Sequence[str]) -> str:
-    """Return the option that names one of the file's columns, `candidates`, in place of a missing column of replies."""
     by_plain_name = {plain(name): name for name in candidates}
     usual = next((by_plain_name[name] for name in REPLY_COLUMNS if name in by_plain_name), "")
     name = _similar(missing, candidates) or usual or "NAME"
@@ -276,7 +269,6 @@ def _reply_advice(missing: str, candidates: Sequence[str]) -> str:
 
 
 def _map_advice(suggestions: Mapping[str, str]) -> str:
-    """Return the options that map columns, on the command line and in a study file; NAME for an unknown column."""
     pairs = {name: column or "NAME" for name, column in suggestions.items()}
     options = " ".join(f"--map {shlex.quote(f'{name}={column}')}" for name, column in pairs.items())
     keys = ", ".join(f"{name}: {column}" for name, column in pairs.items())

@@ -71,7 +71,7 @@ class FactRow(RelationRow):
 
 
 class ContextRow(RelationRow):
-    """A context before every query of the relation: `entity` is its subject, and `object` is the answer in its text."""
+    """A context before every query of the relation; its text is about `entity`, and states `object` as the answer."""
 
     text: Text
     kind: Annotated[
@@ -87,7 +87,7 @@ Row = TypeVar("Row", bound=RelationRow)
 def rows_by_relation(
     file: Path, key: str, model: type[Row], own: Mapping[str, Relation]
 ) -> Mapping[str, tuple[Row, ...]]:
-    """Return the rows of a file by relation, in the file's order; log a warning with unusable rows, once a process.
+    """Return the rows of a file by relation, in the file's order; warn of unusable rows, once per process.
 
     Args:
         file: The file.
@@ -104,9 +104,8 @@ def rows_by_relation(
 
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
-    """Return the rows of a file by relation, cached by its digest; `relations` has the possible names."""
-    locations: dict[Row, str] = {}
-    """The location of each usable row, in the file's order."""
+    """Return the rows of a file by relation, cached by its digest; `relations` has all valid names."""
+    locations: dict[Row, str] = {}  # of usable rows
 
     def check(location: str, cells: Mapping[str, Any]) -> None:
         row = row_of(model, cells)
@@ -126,7 +125,7 @@ def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...])
 
 
 def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
-    """Return a fact for each subject; its first row gives the object, and its other rows give further true objects."""
+    """Return a fact for each subject: its first row gives the object, its other rows give further true objects."""
     first_rows: dict[str, FactRow] = {}
     true_objects: dict[str, list[str]] = {}
     for row in rows:
@@ -165,7 +164,7 @@ OwnRelations = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, in a base class, so that pydantic validates them before `relations`, which depends on them."""
+    """The keys of files, in a base class, so that pydantic validates them before `relations`, which depends on them."""
 
     relations_file: OwnRelations | None = None
     """A YAML file of your own relations, in the form of the catalog's (docs/own-data.md)."""

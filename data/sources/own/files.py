@@ -1,9 +1,9 @@
-"""The rows of a user's file. The content shows the format: CSV, JSON or Parquet. Broken rows are reported.
+"""The rows of a user's file. The content shows the format: CSV, JSON or Parquet. A broken row has a problem.
 
-A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
-on each line, one list of objects, a list under a key, or the columns that the libraries pandas and datasets write.
-In a column with missing values, pandas writes 1994 as 1994.0; it writes a day with a time. Such numbers and days are
-read in their original form.
+The cells of CSV are separated by commas, semicolons, tabs or |; the bytes show the Unicode encoding. JSON may be an
+object on each line, one list of objects, a list under a key, or the columns that the libraries pandas and datasets
+write. In a column with missing values, pandas writes 1994 as 1994.0; pandas writes days with times. Such numbers and
+days are read in their original form.
 """
 
 import csv
@@ -26,13 +26,13 @@ LARGEST_CELL = 64 << 20
 """Limit of the characters of a CSV cell."""
 MAX_ROWS = 500_000
 MAX_VALUES = 8_000_000
-"""Limit of the cells and values of a file: an empty cell takes one byte in the file, and a hundred in memory."""
+"""Limit of the cells and values of a file, because an empty cell takes one byte in the file and a hundred in memory."""
 MAX_BROKEN = 1000
-"""Limit of the lines that are not CSV."""
+"""Limit of the lines of a CSV file that are not CSV."""
 MAX_REREAD = 1 << 30
-"""Limit of the characters that are read again after broken lines; an unclosed quote reaches the end of the file."""
+"""Limit of the characters that are read again after broken lines; a cell with an unclosed quote is read to the end."""
 _ROWS_AT_ONCE = 8
-"""Number of rows of a Parquet file that are unpacked at once."""
+"""Rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
 _SEPARATOR_LINE = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line in which Excel names the separator of cells, such as sep=;"""
@@ -84,7 +84,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 
 
 def is_csv(file: Path) -> bool:
-    """Return True if a readable file is CSV, in which an empty text and a missing value look the same."""
+    """Return True if a readable file is CSV; in CSV, an empty text and a missing value look the same."""
     with file.open("rb") as opened:
         begin = opened.read(1 << 16)
     text = begin.decode(json.detect_encoding(begin), errors="ignore").lstrip("\ufeff \t\r\n")
@@ -124,7 +124,7 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _restored(file_rows: FileRows) -> FileRows:
-    """Return the rows, with 1994 in place of 1994.0 and a day in place of its midnight in columns written by pandas."""
+    """Return the rows; in columns by pandas, 1994.0 becomes 1994, and 1994-05-01 00:00:00 becomes 1994-05-01."""
     patterns: dict[str, re.Pattern[str]] = {}
     for name in file_rows.columns:
         cells = [row.cells.get(name) for row in file_rows.rows if not row.problem]
@@ -147,7 +147,6 @@ def _restored(file_rows: FileRows) -> FileRows:
 
 
 def _pandas_form(text: str) -> re.Pattern[str] | None:
-    """Return the pattern of a day or whole number that matches a text; None for another text."""
     return next((pattern for pattern in (_MIDNIGHT, _WHOLE_NUMBER) if pattern.fullmatch(text)), None)
 
 
@@ -186,7 +185,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _separator(first: str, expected: Collection[str]) -> str:
-    """Return the separator that gives the first line an expected column, or else the most cells."""
+    """Return the separator with which the first line has an expected column, or else the most cells."""
 
     def rank(separator: str) -> tuple[bool, int]:
         names = {name.lower() for name in _cells(first, separator)}
@@ -196,7 +195,6 @@ def _separator(first: str, expected: Collection[str]) -> str:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a header; the line as one cell if it is not CSV with this separator."""
     try:
         with _large_cells():
             return [name.strip() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
@@ -205,10 +203,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
-    """Yield the rows from line `begin` on, counted from 0, without empty rows.
-
-    After a broken line, such as a line with an unclosed quote, reading continues with the next line.
-    """
+    """Yield the rows from `lines[begin]` on, without empty rows; a broken row is read again from its second line."""
     broken = reread = 0
     while begin < len(lines):
         reader = csv.reader(islice(lines, begin, None), delimiter=separator, strict=True)
@@ -240,7 +235,7 @@ def _row(location: str, header: Sequence[str], cells: list[str], separator: str)
 
 @contextmanager
 def _large_cells() -> Iterator[None]:
-    """Raise the csv module's limit of the length of a cell, which the whole process shares."""
+    """Raise the csv module's limit of the length of a cell; the limit is global in the process."""
     previous_limit = csv.field_size_limit(LARGEST_CELL)
     try:
         yield
@@ -249,7 +244,6 @@ def _large_cells() -> Iterator[None]:
 
 
 def _json_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
-    """Return the rows of JSON Lines, or of one document."""
     _refuse_above_limit(text.count("\n"), MAX_VALUES, "lines", file)
     _refuse_above_limit(sum(map(text.count, ",[{")), MAX_VALUES, "values", file)
     try:
@@ -288,7 +282,7 @@ def _object_row(location: str, value: Any) -> FileRow:
 
 
 def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
-    """Return the rows of a JSON object that has columns, rows by key or a list of rows; else the object as one row."""
+    """Return the rows of a JSON object of columns, rows by key, or a list of rows; else the object is one row."""
 
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)
@@ -315,12 +309,10 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
 
 
 def _all_are(kind: type, values: Iterable[Any]) -> bool:
-    """Return True if all values are of a kind."""
     return all(isinstance(value, kind) for value in values)
 
 
 def _first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first repeated name; None if no name is repeated."""
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
 
@@ -337,7 +329,7 @@ def _parquet_rows(file: Path) -> FileRows:
             _refuse_above_limit(metadata.num_rows * metadata.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
             for batch in opened.iter_batches(batch_size=_ROWS_AT_ONCE):
-                unpacked = batch.to_pylist()  # a text repeated in all rows is large only unpacked
+                unpacked = batch.to_pylist()  # a repeated text takes its full size only unpacked
                 size += sum(map(_bytes, unpacked))
                 _refuse_above_limit(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
                 rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))

@@ -59,7 +59,7 @@ class PairRow(BaseModel):
 
 
 def _own_or_bundled(path: str, info: ValidationInfo) -> str:
-    """Return the path of the user's file; without such a file, the unchanged text, which may name a bundled file."""
+    """Return the path of the user's file; without this file, the text itself, which may name a bundled file."""
     file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
@@ -82,7 +82,7 @@ Texts = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, in a base class, so that pydantic validates `texts` before `relations`, which name sets of `texts`."""
+    """The keys of files, in a base class, so that pydantic validates `texts` before `relations`, its sets."""
 
     file: Annotated[str, AfterValidator(_own_or_bundled)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
@@ -91,7 +91,7 @@ class _Files(OwnFile):
 
     @property
     def path(self) -> Path:
-        """The path of the file of entities."""
+        """Path of the file of entities."""
         return own_or_bundled_file(self.file, ".csv")
 
 
@@ -118,7 +118,7 @@ class Groups(FactsOptions, _Files):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Return no relation: the relations are the sets of contexts in a file that the study names."""
+        """Return no relation: the relations are the sets of contexts in the study's file of texts."""
         return ()
 
     @field_validator("relations", mode="before")
@@ -166,13 +166,9 @@ class Groups(FactsOptions, _Files):
 
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
-    """Return the entities of a file, cached by its digest; warn of unusable rows, once a process.
-
-    Raises:
-        InputError: Fewer than two labels are left.
-    """
+    """Return the entities of a file, cached by its digest; InputError for fewer than two labels."""
+    # The keys are the entity's name, and the set of its names: the two names of a pair may be in either order.
     locations: dict[frozenset[str] | str, str] = {}
-    """The location of each entity, by name and by set of names, because a pair may be in either order."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)
@@ -208,7 +204,6 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
 
 
 def _alike(names: Iterable[str]) -> str:
-    """Return the first names that differ only in capitals, such as "Ada, ADA"; empty without such names."""
     spellings: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         spellings.setdefault(name.casefold(), []).append(name)
@@ -216,7 +211,6 @@ def _alike(names: Iterable[str]) -> str:
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
-    """Return a fact for each entity of a set; its object is the entity's label."""
     entities = options.group(relation, seed).entities
     name = RelationName(relation)
     return [Fact(name, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]

@@ -1,4 +1,4 @@
-"""Lists in one cell: written by JSON or Python, or as texts with | between them."""
+"""Lists in one cell: in JSON, printed by Python, or as texts with | between them."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 _ESCAPE = r"\\(?:[\\'\"abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
 _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")\s*(?:,|$)""")
-"""A quoted text of a list printed by Python, and the comma or end after it. An array printed by numpy has no commas."""
+"""A quoted text in a list printed by Python, with the comma or end after it. Arrays printed by numpy lack commas."""
 
 
 def none_where_empty(value: Any) -> Any:
@@ -23,7 +23,7 @@ def none_where_empty(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """Return a value as a text: a text unchanged, any other value in JSON, a date or the like as Python prints it."""
+    """Return a text unchanged, and any other value as JSON; values that JSON lacks, such as dates, by `str`."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -34,7 +34,7 @@ MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
 def texts_in_cell(value: Any) -> list[Any]:
     """Return the texts of a cell: a list, a text that spells a list, or texts with | between them.
 
-    The cell may also be an object with a list under `text`, as in SQuAD.
+    The cell may also be an object with a list under `text`, such as in SQuAD.
 
     Raises:
         ValueError: A text looks like a list and cannot be read.
@@ -73,10 +73,10 @@ _PRINTED_OBJECTS = re.compile(r"\s*(?:\[\s*\w+\((?:\w+=|['\"])|page_content=['\"
 
 
 def printed_objects(text: str) -> list[dict[str, Any]] | None:
-    """Return the keyword arguments of objects that Python printed as a list, or None if the text is something else.
+    """Return the keyword arguments of objects in a list printed by Python; None for any other text.
 
-    pandas writes a list of LangChain documents into a cell of a CSV file as `[Document(page_content='...'), ...]`. The
-    text is parsed and never evaluated: arguments that are not literals are left out.
+    pandas writes a list of LangChain documents to CSV as `[Document(page_content='...'), ...]`. The text is parsed and
+    never evaluated: arguments other than literals and calls are left out.
     """
     if not _PRINTED_OBJECTS.match(text):
         return None
@@ -92,7 +92,6 @@ def printed_objects(text: str) -> list[dict[str, Any]] | None:
 
 
 def _keywords(call: ast.expr) -> dict[str, Any]:
-    """Return the keyword arguments of a call that are literals or calls; empty for any other expression."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         return {}
     values: dict[str, Any] = {}
@@ -121,7 +120,7 @@ def list_in(text: str) -> list[Any] | None:
 
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; ValueError if it has a key twice."""
+    """Return a JSON object of these pairs; ValueError for a repeated key."""
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

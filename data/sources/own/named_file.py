@@ -1,4 +1,4 @@
-"""A user's file in a study: its path, its title and licence for the page, and its validated rows."""
+"""A user's file in a study: its path, its title and licence on the page, and its validated rows."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,10 +35,7 @@ class Origin(NamedTuple):
 
 
 class OwnFile(Options):
-    """The keys of a study that name and describe a user's file.
-
-    pydantic validates them before the other keys of the section, which may depend on the file.
-    """
+    """Study keys that describe a user's file; pydantic validates them first, because other keys may depend on them."""
 
     file: NamedPath
     """The file: CSV, JSON or Parquet (docs/own-data.md)."""
@@ -61,13 +58,12 @@ class OwnFile(Options):
 
 
 def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
-    """Return the content of a user's YAML file, in which each relation or set of contexts has a name.
+    """Return the content of a user's YAML file of named relations or sets of contexts.
 
     Args:
-        path: Value of the study file for the path; any YAML value before the validation.
-        read: Function that reads the file, and returns its content: a mapping by the names, or an object whose
-            attribute `key` is this mapping.
-        key: The key of the names in messages, such as contexts.
+        path: The study file's value for the path; not yet validated.
+        read: Reads the file. Its result is a mapping by name, or an object with this mapping in the attribute `key`.
+        key: `relations` or `contexts`; also begins the names in messages, such as `contexts.all`.
         advice: Remedy at the end of messages.
 
     Raises:
@@ -85,18 +81,14 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
 
 
 class AliasRow(BaseModel):
-    """A row of a file of aliases: a name of an entity or answer, and another name for the same entity or answer."""
+    """A row of a file of aliases: a name of an entity or answer, and another name of this entity or answer."""
 
     name: Name
     alias: Name
 
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the sorted aliases of each name.
-
-    Raises:
-        InputError: A row cannot be used, or the file cannot be read.
-    """
+    """Return the sorted aliases of each name; InputError if a row cannot be used, or the file cannot be read."""
     rows, problem = _checked(file, "alias", lambda location, cells: row_of(AliasRow, cells))
     if problem:
         raise InputError(f"frequency.aliases: {problem}")
@@ -112,8 +104,8 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
     Args:
         file: The file.
         needed: A required column.
-        check: Validates a row from its location, such as "line 4", and its cells by column in lower case; raises
-            InputError for an unusable row.
+        check: Function of a row's location, such as "line 4", and of its cells by column in lower case. It returns the
+            validated row, or raises InputError.
 
     Raises:
         InputError: No row can be used, or the file cannot be read.
@@ -127,7 +119,6 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 
 
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
-    """Return the usable rows, and the message about the unusable rows."""
     usable, wrong = list[Row](), list[RowProblem]()
     for location, cells, problem in read_file(file, needed):
         try:
@@ -148,9 +139,9 @@ def wrong_rows(rejected: Iterable[Rejected]) -> list[RowProblem]:
 
 
 def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -> str:
-    """Return the message about unusable rows; an empty text if all rows can be used.
+    """Return the message about unusable rows; empty without unusable rows.
 
-    The message names an error of several rows once, with the first rows. The most frequent errors come first.
+    Rows with the same error share one part of the message. The most frequent errors come first.
     """
     if not wrong:
         return ""
@@ -159,7 +150,7 @@ def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -
         locations_of.setdefault(message, []).append(location)
     messages = []
     for message, locations in sorted(locations_of.items(), key=lambda item: -len(item[1]))[:MAX_ERRORS]:
-        # "line 4, 7, 9 and 2 more": the word "line" stands once
+        # "line 4, 7, 9 and 2 more": only the first location has the word "line"
         numbers = [locations[0], *(location.rpartition(" ")[2] for location in locations[1:MAX_LOCATIONS])]
         more = f" and {len(locations) - MAX_LOCATIONS} more" if len(locations) > MAX_LOCATIONS else ""
         messages.append(f"{', '.join(numbers)}{more}: {message}")

@@ -1,4 +1,4 @@
-"""A validated row of a user's file: a question with contexts, whose cells may have texts, lists or objects."""
+"""A validated row of a user's file: a question with contexts; a cell has a text, list or object."""
 
 import datetime
 import math
@@ -32,7 +32,7 @@ _KIND_ADVICE = 'write each passage with its own kind, in `contexts`: [{"kind": "
 
 
 def _as_text(value: Any) -> Any:
-    """Return numbers, truth values and dates as texts in their usual form; a time at midnight becomes its date."""
+    """Return numbers, truth values and dates as texts in their usual form; a date at midnight loses its time."""
     if isinstance(value, str):
         if control := CONTROL_CHARACTER.search(value):
             raise ValueError(f"has the control character U+{ord(control[0]):04X}; remove it")
@@ -53,7 +53,7 @@ def _as_text(value: Any) -> Any:
 Text = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS, strip_whitespace=True), BeforeValidator(_as_text)
 ]
-"""A text without white space around it; a number, truth value or date becomes a text."""
+"""A text without outer white space; a number, truth value or date becomes a text."""
 Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else texts_in_cell(value))]
 """The texts of a list in a cell."""
@@ -67,7 +67,6 @@ _SHORT_NAMES = {**{short: short for short in CONTEXT_COLUMNS.values()}, **CONTEX
 
 
 def _check_kind(value: Any) -> Any:
-    """Return a kind in small letters; ValueError for any other text, such as right or wrong."""
     if not isinstance(value, str):
         return value
     kind = value.strip().lower()
@@ -80,7 +79,6 @@ def _check_kind(value: Any) -> Any:
 
 
 def _is_valid_value(name: str, value: Any) -> bool:
-    """Return True if a passage can have this value under this name."""
     if name != "score":
         return isinstance(value, str | int | float | datetime.date)
     try:
@@ -116,7 +114,7 @@ class OwnContext(BaseModel):
             name = _SHORT_NAMES.get(key.strip().lower(), key)  # context_title and Title become title
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
-        # An impossible value, such as a list as the title, stays in a further column, here `title of the context`.
+        # An invalid value, such as a list under `title`, moves to the column `title of the context`.
         for name in ABOUT_PASSAGES:
             if name in cells and not _is_valid_value(name, cells[name]):
                 cells[f"{name} of the context"] = cells.pop(name)
@@ -139,7 +137,7 @@ class OwnContext(BaseModel):
 
 
 def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells with the first text of `answer` as the answer, and its further texts among the aliases."""
+    """Return the cells; the first text of `answer` stays the answer, its further texts become aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
@@ -153,7 +151,6 @@ def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_group(group: str) -> str:
-    """Return the name of a group; ValueError for a reserved name."""
     if group.casefold() == ALL:
         raise ValueError(f"{ALL!r} is reserved for all groups together; choose another name")
     return group
@@ -178,7 +175,6 @@ class OwnRow(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _set_contexts(cls, content: Any) -> Any:
-        """Return the row with `contexts`, also for a row with `context`, `kind` and so on."""
         if not isinstance(content, dict):
             return content
         cells = _split_answers({name: value for name, value in content.items() if name not in CONTEXT_COLUMNS})
@@ -201,10 +197,7 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="after")
     def _check_distinct_answers(self) -> "OwnRow":
-        """Refuse an answer without letters and digits, and a conflicting context that states the right answer.
-
-        The rules for verdicts could not decide such answers. An alias without letters and digits is ignored.
-        """
+        """Refuse answers for which the rules could not decide verdicts; an alias may lack letters and digits."""
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
                 raise validation_error([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
@@ -232,7 +225,6 @@ class ClosedBookRow(OwnRow):
     @model_validator(mode="before")
     @classmethod
     def _set_contexts(cls, content: Any) -> Any:
-        """Return the row without contexts."""
         if not isinstance(content, dict):
             return content
         return _split_answers(
@@ -241,7 +233,7 @@ class ClosedBookRow(OwnRow):
 
 
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
-    """Return the cells of a row, validated by its model; InputError names every wrong column."""
+    """Return the row with the cells `named`, validated by its model; InputError names every wrong column."""
     present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)
@@ -251,7 +243,7 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
 
 
 def _position(path_of_key: Sequence[int | str]) -> str:
-    """Return the column of a problem, with the number of its item in a list: "context 2, kind: "."""
+    """Return the column of a problem, such as "context 2, kind: " for the second context's kind."""
     words: list[str] = []
     for part in path_of_key:
         if isinstance(part, int) and words:

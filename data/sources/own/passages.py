@@ -1,8 +1,8 @@
-"""Contexts of several passages of a question, chosen by their kinds and put in several orders.
+"""Contexts of several passages, which are chosen by their kinds and put in several orders.
 
-A file has the passages of a question as contexts, each with its kind. The key `passages` of a study combines these
-passages: each set and each order give a context. The set `supporting+conflicting` in the order `right_first` gives a
-context of a supporting passage and, after it, a conflicting passage.
+In a file, each context of a question is a passage with a kind. The key `passages` of a study combines these passages
+into a context for each set and order. The set `supporting+conflicting` in the order `right_first` gives a context of a
+supporting passage and, after it, a conflicting passage.
 """
 
 import random
@@ -21,7 +21,7 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, SLOTS
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
 EVERY = "all"
-"""The name of the set of all passages of a question. In "all conflicting", it means all conflicting passages."""
+"""The name of the set of all passages of a question, and the number in "all conflicting"."""
 
 FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "right_first": ("supporting", True),
@@ -29,7 +29,7 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "wrong_first": ("conflicting", True),
     "wrong_last": ("conflicting", False),
 }
-"""Orders that put a kind of passages first (True) or last (False); the other passages keep their order."""
+"""Orders that put passages of a kind first (True) or last (False); the other passages keep their order."""
 
 FORMS: Mapping[Form, str] = {
     "plain": PLAIN,
@@ -43,7 +43,7 @@ _PART = re.compile(rf"(?:(\d+|{EVERY})\s+)?({'|'.join(OWN_KINDS)})")
 
 
 class SetPart(NamedTuple):
-    """The number of passages of a kind in a set; None for all passages of the kind, at least one."""
+    """A kind of passages in a set, and their number; None for all passages of the kind, at least one."""
 
     kind: OwnKind
     number: int | None
@@ -68,7 +68,6 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
 
 
 def _check_template(template: str) -> str:
-    """Return the template; ValueError for an unknown slot, or not exactly one slot {text}."""
     if template.count("{text}") != 1:
         raise ValueError(f"{template!r} must have the slot {{text}} exactly once, such as in [{{number}}] {{text}}")
     if unknown := [name for name in re.findall(r"\{([\w -]+)\}", template) if name not in SLOTS]:
@@ -121,17 +120,17 @@ class PassagesPart(Options):
 
 
 class QuestionsInSets(NamedTuple):
-    """Questions split by the sets that their passages fill.
+    """Questions with and without a set that they can fill.
 
     Attributes:
-        questions: questions that fill at least one set.
-        lacking: the number of questions with too few passages, by set.
-        without_any: questions that fill no set.
+        questions: The questions with enough passages for at least one set.
+        lacking: The number of questions with too few passages for a set, by set.
+        without_set: The questions with too few passages for every set.
     """
 
     questions: list[Question]
     lacking: Mapping[str, int]
-    without_any: list[Question]
+    without_set: list[Question]
 
 
 def with_set_contexts(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
@@ -152,8 +151,8 @@ def with_set_contexts(questions: Iterable[Question], options: PassagesPart) -> l
 
 
 def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
-    """Split questions by the sets that their passages fill, and drop contexts that no set uses."""
-    usable, without_any, lacking = list[Question](), list[Question](), Counter[str]()
+    """Separate the questions with enough passages for a set, and drop contexts that no set uses."""
+    usable, without_set, lacking = list[Question](), list[Question](), Counter[str]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         context_of_passage = [context for context in question.contexts for _ in context.passages]
@@ -166,12 +165,12 @@ def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> Quest
             contexts = dict.fromkeys(context_of_passage[index] for index in sorted(used))
             usable.append(replace(question, contexts=tuple(contexts)))
         else:
-            without_any.append(question)
-    return QuestionsInSets(usable, {name: count for name, count in lacking.items() if count}, without_any)
+            without_set.append(question)
+    return QuestionsInSets(usable, {name: count for name, count in lacking.items() if count}, without_set)
 
 
 def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
-    """Return the conditions, such as "mixed", of the contexts that `with_set_contexts` makes from the questions."""
+    """Return the conditions, such as "mixed", of the contexts that `with_set_contexts` would make."""
     conditions = set[Condition]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
@@ -183,7 +182,7 @@ def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[C
 
 
 def _indices_of_set(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
-    """Return the indices of a set's passages, in the file's order; empty if a kind has too few passages."""
+    """Return the indices of a set's passages in the file's order; empty if a kind has too few passages."""
     if not parts:
         return [*range(len(passages))]
     chosen: list[int] = []
@@ -198,9 +197,9 @@ def _indices_of_set(passages: Sequence[Passage], parts: Sequence[SetPart]) -> li
 def _orders(
     passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question_id: str
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the name and the indices of each possible order; the given order if no order of the options is possible.
+    """Yield the name of each possible order with the ordered indices; `given` if no order is possible.
 
-    An order of FIRST_OR_LAST is possible if the set has passages of the order's kind and of another kind.
+    An order of FIRST_OR_LAST needs passages of its kind and of another kind.
     """
     if not chosen:
         return
@@ -232,11 +231,7 @@ def _orders(
 def _context(
     context_id: str, passages: Sequence[Passage], set_name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
-    """Return the context of an evidence set, with the answers that it states.
-
-    A set with conflicting passages states the answers of these passages. Without conflicting passages, a set states the
-    answers of its supporting passages; without either kind, the answers of all passages.
-    """
+    """Return a context with the answers of its conflicting passages, or else supporting, or else all passages."""
     condition = _condition({passage.kind for passage in passages})
     stating = passages
     if condition in ("supporting", "conflicting", "mixed"):
@@ -256,8 +251,7 @@ def _context(
 
 
 def _condition(kinds: set[OwnKind | None]) -> Condition:
-    """Return the condition of several passages, by the most informative kinds among them."""
     if {"supporting", "conflicting"} <= kinds:
         return "mixed"
-    by_weight: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")
-    return next((kind for kind in by_weight if kind in kinds), "unknown")
+    by_priority: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")
+    return next((kind for kind in by_priority if kind in kinds), "unknown")

@@ -1,9 +1,9 @@
 """Recorded replies: columns of a user's file with the replies of an application to the questions.
 
-A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all passages in a row
-with a list of `contexts`, no passage in a closed-book row. A reply within an object of `contexts` belongs only to the
-passage of this object. A study finds a reply by the texts of the passages in their order; the names of sets, orders and
-contexts do not matter.
+A reply belongs to the passages of its row: one passage in a row with `context`, all passages in a row with a list of
+`contexts`, no passage in a closed-book row. A reply within an object of `contexts` belongs only to the passage of this
+object. A study finds a reply by the question and the texts of the passages before it, in the same order. Names, such as
+ids of contexts and sets of `passages`, do not matter.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Rep
     """Return the replies of a row in a column.
 
     Args:
-        column: The name of the column in the file, or a path into nested cells.
+        column: The column of the replies in the file, or a path into nested cells.
         cells: The raw cells of the row.
-        row: The validated row.
+        row: The validated row, for the texts of its passages.
 
     Raises:
         InputError: A reply is not a text, is too long or is not valid Unicode.

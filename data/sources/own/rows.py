@@ -36,7 +36,7 @@ from swaymeter.data.wording.words import words
 
 @dataclass
 class JoinedQuestion:
-    """A question with its contexts from the rows of a file; `row` is its first row, `location` that row's location."""
+    """A question with its contexts from the rows of a file; `row` is its first row, and `location` is of this row."""
 
     location: str
     row: OwnRow
@@ -54,7 +54,7 @@ class JoinedQuestion:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """Every form of the right answer, the answer itself first."""
+        """The right answer, and then its other forms."""
         supporting = (context for context in self.contexts if context.kind == "supporting")
         stated = (form for context in supporting for form in (context.answer, *context.aliases) if form)
         return tuple(dict.fromkeys((self.row.answer, *self.aliases, *stated)))
@@ -76,8 +76,8 @@ class JoinedQuestion:
             context.model_dump(include=set(OwnContext.model_fields)) | extra
             for context, extra in zip(self.contexts, context_extras, strict=True)
         ]
-        # The row has `answer`. A further column with a name of `TRUTHS`, such as gold, is renamed, because a file with
-        # both columns would be refused: either may have the right answers.
+        # A further column such as gold is renamed: a file with the columns answer and gold would be refused, because
+        # either column may have the right answers.
         others = {
             f"{name} of the file" if plain(name) in TRUTHS else name: value
             for name, value in self.others.items()
@@ -87,12 +87,11 @@ class JoinedQuestion:
 
 
 def _without_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells that are not empty."""
     return {name: value for name, value in cells.items() if value not in (None, (), [])}
 
 
 class UnusableKinds(NamedTuple):
-    """Kinds whose contexts are all in unusable rows, and the missing column that is the cause.
+    """Kinds whose contexts are all in unusable rows, and the cause.
 
     Attributes:
         kinds: The kinds, sorted.
@@ -109,8 +108,8 @@ class FileQuestions(NamedTuple):
     Attributes:
         questions: The questions.
         rejected: The unusable rows with their reasons.
-        derived: Number of contexts that have no kind in the file and state the right answer.
-        unknown: Number of contexts that have no kind in the file and do not state the right answer.
+        derived: Number of contexts without a kind in the file that state the right answer.
+        unknown: Number of contexts without a kind in the file that do not state the right answer.
         lacking: Number of questions with too few passages for a set, by set.
         rows: Number of rows of the file.
         unusable: Kinds whose contexts are all in unusable rows.
@@ -129,14 +128,14 @@ class FileQuestions(NamedTuple):
     replies: Mapping[str, Replies] = {}
 
     def about_sets(self) -> str:
-        """Return a sentence on questions with too few passages for a set, with counts; empty without such questions."""
+        """Return a sentence that counts questions with too few passages for a set; empty without such questions."""
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
         return f"questions with too few passages for a set, which are not asked with this set: {counts}"
 
     def about_kinds(self, file: str) -> str:
-        """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
+        """Return a sentence that counts contexts without a kind; `file` has the arguments of the suggested command."""
         if not (total := self.derived + self.unknown):
             return ""
         asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for"
@@ -157,7 +156,7 @@ def questions_of(
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
 ) -> FileQuestions:
-    """Return the questions of a file's rows as `Question`s, with counts, recorded replies and unusable rows.
+    """Return the questions of a file's rows, with counts, recorded replies and unusable rows.
 
     Args:
         rows: The rows.
@@ -198,7 +197,7 @@ def joined_questions(
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
 ) -> tuple[list[JoinedQuestion], list[Rejected]]:
-    """Join the rows by question: return the questions, each with all its contexts, and the unusable rows."""
+    """Return the questions, each joined from all its rows, and the unusable rows."""
     rows = [*rows]
     names = _our_names(rows, columns)
     questions: dict[tuple[str, ...], JoinedQuestion] = {}
@@ -222,20 +221,22 @@ def joined_questions(
             rejected.append(_rejected(location, mapped, error, origin))
     for key, question in [*questions.items()]:
         if not question.contexts:
-            problem = InputError("context: no row of this question has one; write one, or leave the question out")
+            problem = InputError(
+                "context: no row of this question has a context; write a context, or leave the question out"
+            )
             rejected.append(_rejected(question.location, question.row.model_dump(), problem, origin))
             del questions[key]
     return list(questions.values()), rejected
 
 
 _LONG_NAMES = {short: name for name, short in CONTEXT_COLUMNS.items()}
-"""The columns of a context by their short keys, such as context_answer by answer."""
+"""Columns of a context by their short names, such as context_answer by answer."""
 _STATED_ANSWER = "context_answer"
-"""The column that only conflicting contexts need, so that a file may lack it."""
+"""A column that only conflicting contexts need, so that a file may lack it."""
 
 
 def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[str]) -> UnusableKinds:
-    """Return the kinds that only rejected rows have; `rows` has cells under Swaymeter's names, by location."""
+    """Return the kinds that only rejected rows have; `rows` has the cells by location, `rejected` has locations."""
     rejected_kinds, usable_kinds, names = set[str](), set[str](), set[str]()
     for location, cells in rows.items():
         kinds = rejected_kinds if location in rejected else usable_kinds
@@ -253,7 +254,7 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
 
 
 def _context_cells(cells: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells of each context of a row, without the answer, aliases and id of the question."""
+    """Yield the cells of each context of a row, without the question's answer, aliases and id."""
     nested = cells.get("contexts")
     items = list_in(nested) if isinstance(nested, str) else nested
     if isinstance(items, list):
@@ -266,7 +267,7 @@ _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 
 
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
-    """Return True if a context without a kind states the right answer, by its answer or by the words of its text.
+    """Return True if a context states the right answer: in its own answer, or else in the words of its text.
 
     Yes, no and choices that the question names are not looked for, because their words prove nothing. An answer with a
     number is also looked for by the rules for replies: "8 years" is in "it lasts eight years".
@@ -283,7 +284,7 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _has_number(form: str, text: str) -> bool:
-    """Return True if a text has an answer's number and unit, in figures or words, but not in a bound: "> 8 years".
+    """Return True if a text has an answer's number and unit, in figures or words. A bound, "> 8 years", does not count.
 
     A number without a unit is not looked for: "two firms" does not answer "how many years?".
     """
@@ -301,12 +302,11 @@ def _has_number(form: str, text: str) -> bool:
 
 
 def states_answer(answer: str, text: str) -> bool:
-    """Return True if a text has the words of an answer, in any case, as whole words."""
+    """Return True if a text has an answer as whole words, in upper or lower case."""
     return _has_words(_folded(answer), _folded(text))
 
 
 def _folded(text: str) -> str:
-    """Return a text in NFKC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -326,12 +326,9 @@ _LETTER = re.compile(r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff
 
 
 def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the cells of a row under Swaymeter's names.
+    """Return the cells of a row, and of the objects in `contexts`, under Swaymeter's names.
 
-    Args:
-        cells: The cells.
-        columns: Names of the file's columns, or paths, by Swaymeter's names.
-        names: Swaymeter's names by the names of all columns of the file.
+    `columns` is the user's mapping; `names` has Swaymeter's name of each column in the file.
     """
     mapped = {names[name]: value for name, value in cells.items()}
     mapped |= _at_paths(cells, columns)
@@ -351,18 +348,17 @@ def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str], names: Mapping
 
 
 def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values at the paths in `columns`, such as `meta.title` and `answers[0]`, by Swaymeter's names."""
+    """Return the values at the paths in `columns`, such as `meta.title`, by Swaymeter's names."""
     paths = {name: path for name, path in columns.items() if path not in cells and re.search(r"[.\[]", path)}
     return {name: value for name, path in paths.items() if (value := value_at(cells, path)) is not None}
 
 
 def _our_names(rows: Iterable[FileRow], columns: Mapping[str, str]) -> dict[str, str]:
-    """Return Swaymeter's names by the names of all columns in the rows of a file."""
     return {name: _our_name(str(name), columns) for name in {name for row in rows for name in row.cells}}
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
-    """Return Swaymeter's name of a column; "answer" becomes "answer of the file" if another column has the answers."""
+    """Return Swaymeter's name of a column; if "answer" is mapped to another column, it becomes "answer of the file"."""
     for ours, theirs in columns.items():
         if theirs == name:
             return ours
@@ -380,7 +376,6 @@ def _join(
     *,
     skip_repeated: bool,
 ) -> None:
-    """Add a row to the questions: a new question, or further contexts of an existing question."""
     key = (row.id,) if row.id else (row.question, row.answer)
     joined = questions.get(key) or JoinedQuestion(location, row)
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
@@ -393,7 +388,7 @@ def _join(
             "same group in both"
         )
     _refuse_right_as_wrong(joined, row)
-    earlier_rows = f"with this question, which begins in {joined.location}"
+    earlier_rows = f"for this question, whose first row is {joined.location}"
     locations = {(context.kind, context.text): earlier_rows for context in joined.contexts}
     ids = {context.id for context in joined.contexts if context.id}
     for number, context in enumerate(row.contexts, 1):
@@ -422,7 +417,7 @@ def _join(
 
 
 def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
-    """Return a row without repeated contexts; a new context with an existing id gets a number."""
+    """Return a row without repeated contexts; a number is added to an id that another context has."""
     contents = {(context.kind, context.text) for context in contexts}
     ids = {context.id for context in contexts}
     new = []
@@ -440,7 +435,6 @@ def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
 
 
 def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
-    """Refuse a row by which an answer of its question would be both right and wrong."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
     wrong = [
         form
@@ -502,7 +496,7 @@ DERIVED = "contexts whose kind follows from their text"
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """Return the id of each context: the file's id, or else its kind, such as supporting and supporting 2."""
+    """Return the id of each context: the id in the file, or else its kind, such as supporting and supporting 2."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
@@ -517,7 +511,6 @@ def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str,
 
 
 def _further_columns(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the further columns of a row or context, with control characters as escape codes."""
     values = {_visible(name): _json_value(value) for name, value in extra.items()}
     return {name: value for name, value in values.items() if none_where_empty(value) is not None}
 
@@ -527,10 +520,7 @@ def _visible(text: str) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a value of JSON, or None for an empty value; control characters of a text become escape codes.
-
-    A value that JSON cannot have, or that contains control characters, becomes a text.
-    """
+    """Return a value that JSON can store; other values, and values with control characters, become texts."""
     if none_where_empty(value) is None:
         return None
     if isinstance(value, str):
@@ -543,11 +533,11 @@ def _json_value(value: Any) -> Any:
 
 
 def _relation_names(groups: Iterable[str]) -> dict[str, RelationName]:
-    """Return a relation name for each group, such as northSea; a digest is added if the words give no unique name."""
+    """Return a relation name for each group, such as northSea; a digest is added to an invalid or repeated name."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)
-        name = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])  # north sea -> northSea
+        name = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])
         is_valid = name[:1].isalpha() and len(name) <= 48 and " ".join(words) == group
         if not is_valid or name in names.values() or name.lower() in RESERVED:
             beginning = re.sub(r"^[0-9]+", "", name)[:40]

@@ -59,19 +59,19 @@ class QuestionFile(QuestionsOptions, OwnFile):
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """The inputs of the questions' key besides the rows of the file, as JSON values."""
+        """The inputs of the questions' key besides the file, as JSON values."""
         return {"origin": list(self.origin)}
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """The options that change the contexts of chosen questions but not the fetched rows, as JSON values."""
+        """The options that change only the contexts of drawn questions, not the fetched rows, as JSON values."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
     def usable_in_sets(self, file_questions: FileQuestions) -> FileQuestions:
-        """Reject questions whose passages fill no evidence set, and drop passages that no set uses.
+        """Reject questions with too few passages for every evidence set, and drop passages that no set uses.
 
-        The contexts of the sets are built after the draw, because a study may draw few questions of a large file.
+        `arrange` builds the contexts of the sets after the draw, because a study may draw few of many questions.
         """
         return _split_by_sets(file_questions, self.passages) if self.passages else file_questions
 
@@ -92,7 +92,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
     def arrange(self, questions: Sequence[Question]) -> Sequence[Question]:
-        """Return the chosen questions with a context for each evidence set and order; `neutral` adds a context."""
+        """Return the drawn questions with a context for each evidence set and order; `neutral` adds a context."""
         arranged = with_set_contexts(questions, self.passages) if self.passages else questions
         return [*map(_with_neutral, arranged)] if self.neutral else arranged
 
@@ -121,7 +121,7 @@ class OwnQuestions(QuestionFile):
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """The columns of recorded replies that models of the study name."""
+        """The columns of recorded replies, which the study's models name."""
         return self._replies
 
     def read_replies(self, columns: Iterable[str]) -> None:
@@ -184,10 +184,7 @@ def read_questions(options: OwnQuestions) -> FileQuestions:
 def _read_questions(
     path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
 ) -> FileQuestions:
-    """Read a file of questions, cached by its version: its time of change in ns, and its size in bytes.
-
-    A check, the key and the fetch of a study all need the content.
-    """
+    """Read a file of questions, cached for a study's check, key and fetch; `version` is its time (ns) and size."""
     rows, layout = question_rows(path, dict(columns), replies)
     file_questions = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
     for column, recorded in file_questions.replies.items():
@@ -209,7 +206,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
             licence=question.licence,
             detail=f"passages: the question has too few passages for each of the sets {', '.join(passages.sets)}",
         )
-        for question in split.without_any
+        for question in split.without_set
     ]
     return file_questions._replace(
         questions=split.questions, rejected=[*file_questions.rejected, *rejected], lacking=split.lacking
@@ -217,7 +214,6 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
 
 
 def _with_neutral(question: Question) -> Question:
-    """Return the question; add a neutral context if it has an irrelevant context and no neutral context."""
     conditions = {context.condition for context in question.contexts}
     ids = {context.context_id for context in question.contexts}
     if "irrelevant" not in conditions or "neutral" in conditions | ids:
@@ -227,7 +223,7 @@ def _with_neutral(question: Question) -> Question:
 
 
 class OwnRows(NamedTuple):
-    """The rows of a file; `layout` is its recognised layout, or empty if it has the columns of docs/own-data.md."""
+    """The rows of a file, and its recognised layout; empty for a file with the columns of docs/own-data.md."""
 
     rows: list[FileRow]
     layout: str = ""
@@ -251,7 +247,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
     else:
         check_replies(file, content, replies)
     if replies and is_csv(file):
-        content = _with_missing_replies(content, replies)
+        content = _with_none_for_empty(content, replies)
     if match:
         layout = f"{match.layout.title}, {match.form.name}"
         rows = own_rows(match.form, content.rows)
@@ -265,8 +261,8 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
     return OwnRows(content.rows)
 
 
-def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
-    """Return the rows with None for an empty reply, because in CSV an empty cell may mean a missing reply."""
+def _with_none_for_empty(content: FileRows, replies: Sequence[str]) -> FileRows:
+    """Return the rows with None for an empty reply: in CSV, an empty cell means a missing reply."""
     rows = []
     for row in content.rows:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
@@ -275,7 +271,6 @@ def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows
 
 
 def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies: Sequence[str]) -> list[FileRow]:
-    """Return the rows of a layout, each with the recorded replies of its original row."""
     if not replies:
         return [*rows]
     rows_with_replies = []
@@ -286,7 +281,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def unusable_message(file: Path, file_questions: FileQuestions) -> str:
-    """Return the message about unusable rows, which begins with a missing column; empty without unusable rows."""
+    """Return the message about unusable rows, a missing column first; empty without unusable rows."""
     wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""

@@ -34,13 +34,10 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, each with the possible names of its column; the second name is DynamicQA's.
-
-PopQA's list has columns with DynamicQA's names, too, but without ids of Wikidata; `from_file` refuses PopQA's list.
-"""
+"""The fields of a list, each with the possible names of its column; the second name is DynamicQA's."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _ONLY_IN_POPQA = "s_uri"
-"""A column that only PopQA's list has."""
+"""A column that only PopQA's list has. `from_file` refuses such a list, because its subj_id is no id of Wikidata."""
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
 _PROPERTY = re.compile(
     r"(?:https?://(?:www\.)?wikidata\.org/(?:entity/|prop/(?:direct/|statement/)?|wiki/Property:))?(P[1-9][0-9]{0,15})"
@@ -90,9 +87,9 @@ class ListedRow:
 
     Attributes:
         file: The file of the list.
-        location: The place of the row, such as "line 4".
-        cells: The stripped cells by field.
-        columns: The name of each field's column in the file.
+        location: The position of the row in the file, such as "line 4".
+        cells: The stripped cells, by field.
+        columns: The name of the column of each field.
     """
 
     file: Path
@@ -108,7 +105,7 @@ class ListedRow:
         """Return the id in a cell, from an id or an address of Wikidata; InputError for any other text."""
         pattern, kind, example = (_PROPERTY, "property", "P106") if field == "property_id" else (_ITEM, "item", "Q42")
         if not (match := pattern.fullmatch(self.cells[field])):
-            raise self.wrong(field, f"which is not a valid {kind} of Wikidata: expected an id such as {example}")
+            raise self.cell_error(field, f"which is not a valid {kind} of Wikidata: expected an id such as {example}")
         return WikidataId(match[1])
 
     def triple(
@@ -146,11 +143,11 @@ class ListedRow:
         except (ValueError, RecursionError):
             texts = [None]
         if not all(isinstance(text, str) and is_text(text) for text in texts):
-            raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
+            raise self.cell_error(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
         return tuple(dict.fromkeys(text for text in map(single_line, texts) if text))
 
-    def wrong(self, field: str, problem: str) -> InputError:
-        """Return the error of an invalid cell."""
+    def cell_error(self, field: str, problem: str) -> InputError:
+        """Return the error "<column> is <cell>, <problem>" of an invalid cell."""
         cell = printable(self.cells.get(field, ""), 60)
         return InputError(f"{self.file}, {self.location}: {self.columns.get(field, field)} is {cell!r}, {problem}")
 
@@ -159,7 +156,7 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     """Yield the rows of a list in CSV, JSON or Parquet; other columns and empty lines are ignored.
 
     Args:
-        file: The file.
+        file: The file of the list.
         names: The possible names of each field's column.
         required: The required fields.
 
@@ -237,7 +234,7 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     by_ids: dict[Ids, ListedRow] = {}
     for row in all_rows:
         if (name := row.text("property") or "") not in PROPERTIES:
-            raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
+            raise row.cell_error("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
         by_ids.setdefault((row.id("subject_id"), PROPERTIES[name], row.id("object_id")), row)
     if len(by_ids) < len(all_rows):
         log.info("%s: %d of %d rows are duplicates", path.name, len(all_rows) - len(by_ids), len(all_rows))
@@ -273,4 +270,4 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
 
 def single_line(text: str) -> str:
     """Return the text with single spaces in place of white space and control characters."""
-    return " ".join("".join(" " if category(sign) == "Cc" else sign for sign in text).split())
+    return " ".join("".join(" " if category(character) == "Cc" else character for character in text).split())

@@ -1,7 +1,7 @@
 """A sample of the facts of a property, from the Wikidata Query Service or any graph with Wikidata's predicates.
 
-The graph is queried for pairs in the order of their sampling keys (`graph.pairs`), until both items of enough pairs
-have an article in the English Wikipedia. Each subject occurs once: its first pair counts.
+The graph is queried for pairs in the order of their sampling keys (`data.sources.graph.pairs`), until both items of
+enough pairs have an article in the English Wikipedia. Of each subject, only the first pair counts.
 """
 
 import logging
@@ -70,7 +70,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
 
 
 class _ItemPair(NamedTuple):
-    """Two items that the property joins, and the time (UTC, ISO 8601) of the response with them."""
+    """Two items that the property joins, and the time (UTC, ISO 8601) of the response."""
 
     subject: WikidataId
     object: WikidataId
@@ -80,9 +80,9 @@ class _ItemPair(NamedTuple):
 def _pairs_with_articles(
     store: SparqlStore, property_id: WikidataId, count: int, seed: int
 ) -> tuple[list[_ItemPair], int]:
-    """Return up to `count` pairs with articles in the order of sampling keys, and the number of examined pairs."""
-    page = min(max(BLOCK, PAIRS_PER_FACT * count), MAX_ROWS // 2)
-    pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
+    """Return up to `count` pairs with articles, and the number of examined pairs."""
+    page_size = min(max(BLOCK, PAIRS_PER_FACT * count), MAX_ROWS // 2)
+    pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page_size)
     has_article: dict[WikidataId, bool] = {}
     chosen: dict[WikidataId, _ItemPair] = {}
     examined = 0
@@ -96,10 +96,10 @@ def _pairs_with_articles(
         if not item_pairs and examined == len(block):
             break  # all values of a property are of one kind, and the first block has no items
         items = dict.fromkeys(item for pair in item_pairs for item in (pair.subject, pair.object))
-        new = [item for item in items if item not in has_article]
-        rows = in_batches(store, [ENTITY + item for item in new], _article_query, size=BLOCK)
+        new_items = [item for item in items if item not in has_article]
+        rows = in_batches(store, [ENTITY + item for item in new_items], _article_query, size=BLOCK)
         items_with_article = {bound(row, "e") for row in rows}
-        has_article |= {item: Uri(ENTITY + item) in items_with_article for item in new}
+        has_article |= {item: Uri(ENTITY + item) in items_with_article for item in new_items}
         for pair in item_pairs:
             if len(chosen) < count and has_article[pair.subject] and has_article[pair.object]:
                 chosen.setdefault(pair.subject, pair)
@@ -107,7 +107,6 @@ def _pairs_with_articles(
 
 
 def _article_query(entities: Sequence[str]) -> str:
-    """Return the query for the entities of a batch that have an article in the English Wikipedia."""
     return (
         f"SELECT DISTINCT ?e WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n"
         f"  ?article {iri(ARTICLE_OF)} ?e ; {iri(PART_OF)} {iri(WIKIPEDIA)} .\n}}"

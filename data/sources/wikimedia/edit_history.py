@@ -1,16 +1,16 @@
 """The revisions of an item that changed a value of a property.
 
 A revision counts if it adds or removes a statement of the property, or changes the value of a statement. References,
-qualifiers, ranks, labels and links are not values. If the summary of a revision does not decide, the statements before
-and after the revision are compared by their ids; only the contents for these comparisons are requested.
+qualifiers, ranks, labels and links are not values. Wikibase begins the summary of a revision with a key, then names
+what was edited, then adds the editor's comment: `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`. Only the
+key at the start and the property right after the key are read, because the rest is free text.
 
-Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
-edited, then adds the editor's comment. Only a key at the very start counts, and only a property right after it,
-because the rest is free text. In case of doubt the effect is UNKNOWN, and contents must be compared.
+The effect of a revision is UNKNOWN if its summary does not show whether the revision counts. The statements before and
+after the revision are then compared by their ids; only the contents for these comparisons are requested.
 
-The content of some revisions is hidden or deleted. If the summary of such a revision does not decide, the last
-readable content before it is compared with the first readable content after it. A difference counts as one change. So
-the number of changes is a lower bound.
+The content of some revisions is hidden or deleted. If the effect of such a revision is UNKNOWN, the last readable
+content before it is compared with the first readable content after it. A difference counts as one change, so the
+number of changes is a lower bound.
 """
 
 import json
@@ -28,7 +28,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 
 class Effect(Enum):
-    """The effect of an edit on the values of a property; to add or remove a statement is a change, too."""
+    """The effect of an edit on the values of a property."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -116,9 +116,9 @@ class EditHistory:
     """The revisions of an item that changed a value of a property, oldest first.
 
     Attributes:
-        edits: The revisions that changed a value.
-        hidden: Unreadable revisions whose summary does not decide, and deleted revisions that other revisions name as
-            their parent. `edits` has no hidden revision.
+        edits: The ids of these revisions.
+        hidden: Unreadable revisions with an UNKNOWN effect, and deleted revisions that other revisions name as their
+            parent. `edits` has no hidden revision.
         latest: The newest revision of the history.
         retrieved_at: The time of the newest response, UTC.
     """
@@ -165,12 +165,9 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Two revisions whose contents are compared.
+    """Two revisions whose contents are compared; `before` is None at the item's creation.
 
-    Attributes:
-        before: The earlier revision; None at the item's creation.
-        after: The later revision.
-        changes_between: The number of certain changes by unreadable revisions between `before` and `after`.
+    `changes_between` is the number of certain changes by the unreadable revisions between the two revisions.
     """
 
     before: Revision | None
@@ -180,7 +177,7 @@ class _Comparison:
 
 @dataclass(slots=True)
 class _Classification:
-    """The certain changes, the unreadable revisions whose summary does not decide, and the comparisons."""
+    """The certain changes and the hidden revisions (as in `EditHistory`), by id, and the comparisons to make."""
 
     certain: list[int] = field(default_factory=list)
     hidden: list[int] = field(default_factory=list)
@@ -194,25 +191,25 @@ def _effect(revision: Revision, property_id: WikidataId) -> Effect:
 
 
 def _classify(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Classification:
-    """Sort revisions into certain changes, hidden revisions and comparisons of contents."""
     classification, revision_ids = _Classification(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
-    changes_between, may_miss_change = 0, False  # since `before`
+    # Both are about the unreadable revisions since `before`: certain changes, and True if a change is possible.
+    changes_between, has_possible_change = 0, False
     for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:
             classification.hidden.append(revision.parent_id)
-            may_miss_change = True
+            has_possible_change = True
         if effect is Effect.CHANGED:
             classification.certain.append(revision.revision_id)
         if is_readable:
-            if effect is Effect.UNKNOWN or (may_miss_change and effect is Effect.UNCHANGED):
+            if effect is Effect.UNKNOWN or (has_possible_change and effect is Effect.UNCHANGED):
                 classification.comparisons.append(_Comparison(before, revision, changes_between))
-            before, changes_between, may_miss_change = revision, 0, False
+            before, changes_between, has_possible_change = revision, 0, False
         elif effect is Effect.CHANGED:
             changes_between += 1
         elif effect is Effect.UNKNOWN:
             classification.hidden.append(revision.revision_id)
-            may_miss_change = True
+            has_possible_change = True
     return classification
 
 
@@ -241,19 +238,19 @@ class _Contents:
         for comparison in comparisons:
             before, after = self._content_ids(comparison)
             needed |= {before, after} if before != after else set()
-        new = sorted(
+        new_ids = sorted(
             revision_id for revision_id in needed if revision_id is not None and revision_id not in self._values
         )
-        contents = self._wiki.contents(new)
+        contents = self._wiki.contents(new_ids)
         self._values |= {
             revision_id: self._values_in(revision_id, content) for revision_id, content in contents.items()
         }
-        unreadable = set(new) - contents.keys()
+        unreadable = set(new_ids) - contents.keys()
         self._unreadable |= unreadable
         return not unreadable
 
     def changed(self, comparisons: Iterable[_Comparison]) -> list[int]:
-        """Return the later revision of each comparison that shows a change beyond the certain changes."""
+        """Return the later revisions of the comparisons that show a change beyond the certain changes."""
         revision_ids = []
         for comparison in comparisons:
             before, after = self._content_ids(comparison)
@@ -269,7 +266,6 @@ class _Contents:
         return self.content_id(comparison.before) if comparison.before else None, self.content_id(comparison.after)
 
     def _values_in(self, revision_id: int, content: str) -> Values:
-        """Return the values of the property in the content of a revision; ServiceError if it is not an item."""
         try:
             statements = statements_of(json.loads(content))
         except (*MISREAD, RecursionError) as error:
@@ -282,5 +278,5 @@ class _Contents:
 
 
 def _fingerprint(revision: Revision) -> str:
-    """Return the SHA-1 of a revision's content; the revision's own name if the SHA-1 is hidden."""
+    """Return the SHA-1 of a revision's content; a unique text if the SHA-1 is hidden."""
     return revision.sha1 or f"revision {revision.revision_id}"

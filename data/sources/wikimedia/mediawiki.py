@@ -1,7 +1,7 @@
 """Client for the Action API of MediaWiki: all parts of a response, errors, and the history of a page.
 
-The content is untrusted. A title is the value of a field, never part of a path. A response without the expected fields
-or types raises one of the exceptions `http.response.MISREAD`, such as KeyError, when it is read.
+The content is untrusted: a response without the expected fields or types raises one of the exceptions
+`http.response.MISREAD`, such as KeyError, when the response is read.
 """
 
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
 
 CONTENTS_AT_ONCE = 20
-"""Limit of the versions whose contents one request asks for."""
+"""Limit of the revisions whose contents are requested at once."""
 MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
@@ -26,13 +26,12 @@ _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 ContentCheck = Callable[[Any], object]
 """A function that reads a response, and raises one of the exceptions `http.response.MISREAD` if it cannot."""
 PATIENCE = 15
-"""Limit of the tries while a wiki lags or limits the rate; all tries take about eight minutes."""
+"""Limit of the tries of a request while a wiki lags or limits the rate; all tries take about eight minutes."""
 _WAIT_S = 5.0
-"""Least seconds before a retry of a request that a busy wiki refused."""
+"""Least seconds before another try while a wiki lags or limits the rate."""
 _BUSY_CODES = ("maxlag", "ratelimited", "actionthrottledtext")
-"""Codes of errors for which only waiting helps."""
+"""Codes of the errors of a wiki that lags or limits the rate."""
 _NOT_IN_TITLES = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
-"""A character that no title has."""
 _LONGEST_TITLE = 512
 """Limit of the bytes of a title."""
 _TEMPORARY_ACCOUNT = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")  # ~2025-12345-67
@@ -40,10 +39,10 @@ _TEMPORARY_ACCOUNT = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")  # ~2025-12345-67
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A version of a page, without its content; hidden values of user, sha1 and comment are None.
+    """A revision of a page, without its content; hidden values of user, sha1 and comment are None.
 
     Attributes:
-        parent_id: The id of the version before; 0 for the first version, or if the id is unknown.
+        parent_id: The id of the revision before; 0 for the first revision, or if the id is unknown.
         timestamp: ISO 8601, UTC.
         registered: True for a permanent account; False for anonymous, temporary and hidden users.
         sha1: Digest of the content in UTF-8, hexadecimal.
@@ -67,7 +66,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a page, oldest first.
+    """The revisions of a page, oldest first.
 
     Attributes:
         title: The title in the wiki's spelling.
@@ -89,11 +88,11 @@ class Wiki:
         self.session = session
 
     def ask(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Response:
-        """Return the response to a form, or its first part.
+        """Return the response to a form; of a long response, only the first part.
 
         Args:
             form: The fields.
-            check: Raises one of MISREAD for an invalid response; the response is then an error and is not cached.
+            check: Raises one of MISREAD for an invalid response, which is then an error and is not cached.
             caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
         error_check = reading_check(check or (lambda content: None))
@@ -112,7 +111,7 @@ class Wiki:
         while next_part or not requested:
             if next_part in requested:
                 raise ServiceError(
-                    f"{self._service_name} sends the same part of its answer again ({str(next_part)[:200]}); "
+                    f"{self._service_name} sends the same part of its response again ({str(next_part)[:200]}); "
                     "run again later"
                 )
             requested.append(next_part)
@@ -121,16 +120,15 @@ class Wiki:
             next_part = continuation(response.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
-        """Return all versions of a page; None for a missing page or an invalid title.
+        """Return all revisions of a page; None for a missing page or an invalid title.
 
-        With `redirects`, a redirect gives the versions of its target. If another page takes the title during the
-        requests, all parts are requested a second time.
+        With `redirects`, a redirect gives the revisions of its target.
         """
         if not is_title(title):
             return None
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
-        for bypass_cache in (False, True):
+        for bypass_cache in (False, True):  # again if another page took the title during the requests
             responses = list(self.query(form, check=read_revisions, bypass_cache=bypass_cache))
             pages = [page for response in responses if (page := page_of(response.content)) is not None]
             if not pages:
@@ -146,10 +144,7 @@ class Wiki:
         )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
-        """Return the contents of versions by id, without hidden, deleted and unknown versions.
-
-        A cached response with every requested content never expires.
-        """
+        """Return the contents of revisions by id, without hidden, deleted and unknown revisions."""
         ids = sorted({revision_id for revision_id in revision_ids if revision_id > 0})
         contents: dict[int, str] = {}
         for first in range(0, len(ids), CONTENTS_AT_ONCE):
@@ -157,7 +152,7 @@ class Wiki:
         return contents
 
     def _contents(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the contents of a few versions; a request that takes too long is halved."""
+        """Return the contents with one request; a request that takes too long is halved."""
         form = {"prop": "revisions", "revids": "|".join(map(str, ids)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
@@ -176,18 +171,18 @@ class Wiki:
 
 
 def is_title(title: str) -> bool:
-    """Return True if a page can have this title, judged without a request: in a request, "A|B" would be two titles."""
+    """Return True if a page can have this title; a request with "A|B" would ask for two pages."""
     return bool(title.strip(" _")) and not _NOT_IN_TITLES.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 
 def error_of(content: Any) -> ServiceError | TransientError | None:
-    """Return the error inside a response, with the wiki's code and words; transient if the wiki lags or fails."""
+    """Return the error inside a response, with the wiki's code and message; transient if the wiki lags or fails."""
     if not isinstance(content, dict):
         return ServiceError("JSON that is not from a MediaWiki; give the address of the wiki's api.php")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
-    lasting = [problem for problem in problems if isinstance(problem, ServiceError)]
-    return next(iter([*lasting, *problems]), None)
+    lasting_problems = [problem for problem in problems if isinstance(problem, ServiceError)]
+    return next(iter([*lasting_problems, *problems]), None)
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
@@ -199,7 +194,7 @@ def pages_of(content: Any) -> list[Mapping[str, Any]]:
 
 
 def page_of(content: Any) -> Mapping[str, Any] | None:
-    """Return the requested page, with `pageid` and `title`; None for a missing page or an invalid title."""
+    """Return the requested page in a response; None for a missing page or an invalid title."""
     pages = pages_of(content)
     if len(pages) > 1:
         raise ValueError("more than one page")
@@ -225,12 +220,11 @@ def integer(value: Any) -> int:
 
 
 def _problem(error: Any) -> ServiceError | TransientError:
-    """Return an entry of a response's errors as an exception."""
     if not isinstance(error, dict):
         return ServiceError(str(error))
     code = str(error.get("code"))
-    words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
-    message = f"{code}: {words}"
+    description = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
+    message = f"{code}: {description}"
     if code in _BUSY_CODES:
         kind = ServiceError if code == "maxlag" else ServiceBudget
         return TransientError(message, kind, wait_s=_WAIT_S, tries=PATIENCE)
@@ -240,7 +234,7 @@ def _problem(error: Any) -> ServiceError | TransientError:
 
 
 def check_part_of_response(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
-    """Check a part of the response to a query, and its continuation; `check` checks the content."""
+    """Check a part of the response to a form, and its continuation; raise one of MISREAD for an invalid part."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("it has neither query nor batchcomplete")
     if continuation(content).keys() & form.keys():
@@ -258,7 +252,7 @@ def continuation(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_revisions(content: Any) -> tuple[Revision, ...]:
-    """Return the versions of the requested page in a response."""
+    """Return the revisions of the requested page in a response."""
     page = page_of(content)
     return () if page is None else tuple(_revision(entry) for entry in page.get("revisions", []))
 
@@ -284,19 +278,19 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
 
 
 def read_contents(content: Any) -> dict[int, str]:
-    """Return the readable contents of the versions in a response, by their ids."""
+    """Return the readable contents of the revisions in a response, by their ids."""
     contents = {}
     for entry in _entries(content):
         main = entry["slots"]["main"]
         if not isinstance(main, dict):
-            raise TypeError("a version without a main slot")
+            raise TypeError("a revision without a main slot")
         if "content" in main:
             contents[integer(entry["revid"])] = text(main["content"])
     return contents
 
 
 def is_complete(content: Any) -> bool:
-    """Return True if every requested version is readable, so that the response never changes."""
+    """Return True if every requested revision is readable, so that the cached response never expires."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 
 

@@ -1,7 +1,7 @@
 """Page views of the English Wikipedia: views a month by people, not by programs, on devices of all kinds.
 
-Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A month
-without views has no entry; a page without any views gets a 404.
+Views through redirects are not counted. The service counts a month some days after the month's end. A month without
+views has no entry in a response; the response for a page without any views has the status 404.
 """
 
 import calendar
@@ -29,14 +29,12 @@ class PageViews:
         self.session = session
 
     def monthly_mean(self, title: str, *, first: str, last: str) -> float:
-        """Return the mean views of a page per month, over the months from first to last (YYYY-MM), both included.
-
-        A month without an entry has 0 views, and a page that the service does not know has 0 views in every month.
+        """Return the mean views of a page per month; a page that the service does not know has 0 views.
 
         Args:
             title: The title of the page, not of a redirect.
-            first: The first month.
-            last: The last month.
+            first: The first month, YYYY-MM.
+            last: The last month, YYYY-MM, included.
 
         Raises:
             ServiceError: The service fails, or its response is invalid.
@@ -68,7 +66,6 @@ def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
 
 
 def _month_name(number: int) -> str:
-    """Return a month, numbered from January of the year 0, as YYYY-MM."""
     return f"{number // 12:04}-{number % 12 + 1:02}"
 
 

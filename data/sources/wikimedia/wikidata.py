@@ -40,7 +40,6 @@ class Statement:
     """A statement of an item under a property.
 
     Attributes:
-        statement_id: The id.
         value: Canonical JSON of the value and its kind, such as somevalue for an unknown value.
         item_id: The item that is the value; None for another value.
         rank: preferred, normal or deprecated.
@@ -57,7 +56,7 @@ class Item:
     """An item or property at a revision: its English names, its statements, its page of English Wikipedia.
 
     Attributes:
-        item_id: The id; for a merged item, the id of its target.
+        item_id: The id; for a merged item, the id of the item into which it was merged.
         label: The English label; without one, the label for all languages.
         statements: Statements by property, in the item's order.
         wikipedia: The title of the page.
@@ -75,12 +74,12 @@ class Item:
     def values(self, property_id: str, *, deprecated: bool = False) -> tuple[WikidataId, ...]:
         """Return the items that are values of a property, each once; `deprecated` adds deprecated statements."""
         statements = self.statements.get(WikidataId(property_id), ())
-        counted = (statement for statement in statements if deprecated or statement.rank != DEPRECATED)
-        return tuple(dict.fromkeys(statement.item_id for statement in counted if statement.item_id is not None))
+        chosen = (statement for statement in statements if deprecated or statement.rank != DEPRECATED)
+        return tuple(dict.fromkeys(statement.item_id for statement in chosen if statement.item_id is not None))
 
 
 class Wikidata:
-    """A wiki with Wikibase and its items."""
+    """The items of a wiki with Wikibase."""
 
     def __init__(self, wiki: Wiki) -> None:
         self.wiki = wiki
@@ -102,7 +101,7 @@ class Wikidata:
             "languages": "|".join(LANGUAGES),
             "sitefilter": WIKIPEDIA,
         }
-        response = self.wiki.ask(form, check=lambda content: _read(content, ids, datetime.min))
+        response = self.wiki.ask(form, check=lambda content: _read(content, ids, retrieved_at=datetime.min))  # no time
         return _read(response.content, ids, response.retrieved_at)
 
 
@@ -142,14 +141,13 @@ def _id(value: Any) -> WikidataId:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of JSON without its null parts, and a whole float as an integer."""
+    """Return a value of JSON without its null parts, and with integers for whole floats."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items() if part is not None}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> dict[WikidataId, Item]:
-    """Return the existing items in a response, by the requested ids."""
     entities = {item_id: content["entities"][item_id] for item_id in ids}
     return {
         item_id: _item(entity, retrieved_at) for item_id, entity in entities.items() if entity.get("missing") is None
@@ -173,7 +171,6 @@ def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
 
 
 def _term(by_language: Any) -> str | None:
-    """Return the text of a label or description in the first of LANGUAGES in which it exists."""
     terms = by_language or {}
     return next((text(terms[language]["value"]) for language in LANGUAGES if language in terms), None)
 
@@ -203,7 +200,6 @@ class Wembedder:
 
 
 def _similar(content: Any) -> list[SimilarItem] | None:
-    """Return the items in the order of the response; None for an unknown item."""
     if "most_similar" not in content and str(content["message"]).startswith("Not found"):
         return None
     entries = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]

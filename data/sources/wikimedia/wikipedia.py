@@ -19,10 +19,11 @@ _WEB = re.compile(r"https?://[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The current state of a page: its name, its newest revision, and its text without markup.
+    """The current state of a page.
 
     Attributes:
-        text: Paragraphs on separate lines, with headings such as "== Life =="; "" for a page without text.
+        revision: The id of the newest revision.
+        text: Paragraphs on separate lines, without markup but with headings such as "== Life =="; "" without a text.
         address: The address for readers.
         item_id: The page's item of Wikidata.
         retrieved_at: The time of the response, UTC.
@@ -37,7 +38,7 @@ class Page:
 
 
 class Wikipedia:
-    """A Wikipedia, for all threads of a run; with `reuse_pages`, a cached page with a text never expires."""
+    """A Wikipedia; with `reuse_pages`, a cached page with a text never expires."""
 
     def __init__(self, wiki: Wiki, *, reuse_pages: bool = False) -> None:
         self.wiki, self._reuse_pages = wiki, reuse_pages
@@ -58,18 +59,18 @@ class Wikipedia:
         fields: dict[str, Any] = {}
 
         def is_whole_page(content: Any) -> bool:
-            """Return True if the response has a whole page with a text. Cached parts could be of different days."""
-            has_single_part = not fields and "continue" not in content
-            return has_single_part and bool((page_of(content) or {}).get("extract"))
+            """Return True for a page with a text in a single response; several could be cached on different days."""
+            is_single = not fields and "continue" not in content
+            return is_single and bool((page_of(content) or {}).get("extract"))
 
         caching = {"immutable": self._reuse_pages and is_whole_page}
-        for response in self.wiki.query(form, check=partial(_check_page, before=fields), **caching):
+        for response in self.wiki.query(form, check=partial(_check_page, earlier_fields=fields), **caching):
             fields.update(page_of(response.content) or {})
             retrieved_at = response.retrieved_at
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
 
     def history(self, title: str) -> History | None:
-        """Return all versions of the page of this name, or of the target of a redirect; None for a missing page."""
+        """Return all revisions of the page of this name, or of the target of a redirect; None for a missing page."""
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
@@ -99,12 +100,12 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
     )
 
 
-def _check_page(content: Any, before: Mapping[str, Any]) -> None:
-    """Check a part of a page; `before` has the fields of the earlier parts. The revision may be in a later part."""
+def _check_page(content: Any, earlier_fields: Mapping[str, Any]) -> None:
+    """Check that a part of a page and the earlier parts can be read; the revision may be in a later part."""
     part = page_of(content)
     if part is not None:
         placeholder = {"revisions": [{"revid": 0}]} if "continue" in content else {}
-        _page({**placeholder, **before, **part}, "", datetime.min)
+        _page({**placeholder, **earlier_fields, **part}, address="", retrieved_at=datetime.min)
 
 
 def _links(page: Mapping[str, Any]) -> list[str]:

@@ -47,7 +47,6 @@ _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "
 """Names of months that are other words, too, if they begin with a small letter."""
 _MONTH = rf"({'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
 _ANY_MONTH = re.compile(rf"\b{_MONTH}")
-"""A month in a text in lower case."""
 _DAY, _YEAR = r"(?<![\d.,:/])(\d{1,2})(?:st|nd|rd|th|er)?", r"(\d{4})(?!\d)"
 _YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")  # 1990-05-12
 _YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")  # 12.05.1990
@@ -75,7 +74,6 @@ _WORD_MONTH = re.compile(rf"{_DAY_WORD}(?= (?:of )?(?-i:(?=[A-Z])){_MONTH})", re
 _HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
 _UHR = {name: number for name, number in GERMAN.items() if number <= 12}
-"""Hours in German words."""
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
 _HALF = (
@@ -87,8 +85,8 @@ _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 """Minutes that a word adds to the hour, or subtracts if "to" or "vor" follows the word; "halb neun" is 8:30."""
 _TIMES = [
-    (marks, re.compile(pattern, re.IGNORECASE))
-    for marks, pattern in (
+    (substrings, re.compile(pattern, re.IGNORECASE))
+    for substrings, pattern in (
         (
             ("half", "quarter", "minutes", " past"),
             rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
@@ -123,7 +121,7 @@ _TIMES = [
         ),
     )
 ]
-"""Patterns of times with their marks. A pattern is tried only on texts that have one of its marks, to save time."""
+"""Patterns of times. To save time, a pattern is tried only on texts that have one of its substrings."""
 _NAMED_TIMES = [
     (
         ("noon", "midnight"),
@@ -146,9 +144,9 @@ _NAMED_TIMES = [
     ),
     (("midnight",), re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
-"""Marks, pattern and replacement of times with a name, such as noon, or in a span, such as 9.30 to 11 a.m."""
+"""Substrings, pattern and replacement of times with a name, such as noon, or in a span, such as 9.30 to 11 a.m."""
 _DIGIT = re.compile(r"\d")
-_WORDS_OF_TIMES = (
+_TIME_SUBSTRINGS = (
     "clock",
     "noon",
     " uhr",
@@ -169,8 +167,8 @@ _WORDS_OF_TIMES = (
     " pm",
     "minutes",
 )
-"""Signs of a time of day in any text."""
-_SIGNS_OF_TIMES = (
+"""Substrings of a text with a time of day."""
+_TIME_SUBSTRINGS_WITH_DIGITS = (
     "am",
     "a.m",
     "pm",
@@ -193,19 +191,19 @@ _SIGNS_OF_TIMES = (
     "a m",
     "p m",
 )
-"""Further signs of a time of day in a text with digits."""
+"""Further substrings of a text with digits and a time of day."""
 
 
 def with_dates(text: str) -> str:
     """Return the text with every date in the form 1990 May 12d, and every time of day as one word."""
     lower = text.lower()
     has_digits = _DIGIT.search(text) is not None
-    signs = (*_WORDS_OF_TIMES, *_SIGNS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
-    if any(sign in lower for sign in signs):
+    substrings = (*_TIME_SUBSTRINGS, *_TIME_SUBSTRINGS_WITH_DIGITS) if has_digits else _TIME_SUBSTRINGS
+    if any(substring in lower for substring in substrings):
         text = _with_times(text)
     has_month = _ANY_MONTH.search(text.lower()) is not None
     if has_month:
-        text = _WORD_MONTH.sub(lambda match: _day(match[1]), text)
+        text = _WORD_MONTH.sub(lambda match: str(_DAYS[match[1].lower().replace(" ", "-")]), text)
     if not has_digits and not _DIGIT.search(text):
         return text
     text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
@@ -217,26 +215,20 @@ def with_dates(text: str) -> str:
 
 
 def _with_times(text: str) -> str:
-    """Return the text with every time of day as one word."""
     replacements: list[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [*_NAMED_TIMES]
-    replacements += [(marks, pattern, _time) for marks, pattern in _TIMES]
+    replacements += [(substrings, pattern, _time) for substrings, pattern in _TIMES]
     lower = text.lower()
-    for marks, pattern, replacement in replacements:
-        if any(mark in lower for mark in marks):
+    for substrings, pattern, replacement in replacements:
+        if any(substring in lower for substring in substrings):
             text = pattern.sub(replacement, text)
             lower = text.lower()
     return text
 
 
-def _day(word: str) -> str:
-    """Return the number of a day in words, such as 21 for twenty-first."""
-    return str(_DAYS[word.lower().replace(" ", "-")])
-
-
 def _with_month_in_figures(match: re.Match[str]) -> str:
     """Return a date such as 12.05.1990 in its normal form; 5/6/1990, whose order is ambiguous, becomes 1990, 5-6."""
-    first, mark, second, year = match.groups()
-    if mark == "." or int(first) > 12:
+    first, separator, second, year = match.groups()
+    if separator == "." or int(first) > 12:
         day, month = first, second
     elif int(second) > 12:
         day, month = second, first

@@ -49,7 +49,6 @@ GERMAN = _values(
 ) | _values("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", range(20, 100, 10))
 """Values of German numbers below 20 and of tens, in the normal form of words, which has no umlauts."""
 _BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "anderthalb"))
-"""The first three letters of every German number."""
 _TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
 _BELOW_20 = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
 _BELOW_100 = rf"(?:(?:{_BELOW_20})und(?:{_TENS})|{_TENS}|{_BELOW_20})"
@@ -73,10 +72,7 @@ def german_compound(word: str) -> Fraction | None:
 
 
 def _german_without_thousands(word: str | None) -> int:
-    """Return the value of a German number without the word tausend, such as siebzehnhundert; 0 without a number.
-
-    zweihundertfunfundvierzig has the parts zwei, hundert, funfundvierzig; hundertfunf has no part before hundert.
-    """
+    """Return the value of a German number without the word tausend, such as siebzehnhundert; 0 without a number."""
     hundreds_word, hundred, rest = (word or "").rpartition("hundert")
     hundreds = (GERMAN.get(hundreds_word) or _german_without_thousands(hundreds_word) or 1) if hundred else 0
     ones, _, tens_or_ones = rest.removeprefix("und").rpartition("und")  # funfundvierzig: funf, vierzig; funf: "", funf
@@ -167,7 +163,7 @@ SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
 _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # 1,200,000.5 and 12,00,000
 _POINTS = re.compile(
     r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000"
-)  # 1.200.000, 1.200,5, 2.000
+)  # 1.200.000; 1.200,5; 2.000
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")  # 8,5
 PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -184,10 +180,7 @@ def figures_of(value: Fraction) -> str:
 
 
 def normal_figures(number: str) -> str:
-    """Return the figures of a number without separators and needless zeros: 1200.5 for 1,200.50, and 2.5 for 2 1/2.
-
-    A decimal comma becomes a point.
-    """
+    """Return the figures of a number without separators and needless zeros: 1200.5 for 1,200.50, and 2.5 for 2 1/2."""
     if "/" in number:
         whole, _, fraction = number.rpartition(" ")
         numerator, denominator = map(int, fraction.lstrip("-").split("/"))

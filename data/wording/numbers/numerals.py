@@ -21,10 +21,8 @@ from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
 """Words before the pronoun "one", as in no one."""
-_BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
+_AFTER_PRONOUN = frozenset(("of", "who", "that", "which"))
 """Words after the pronoun "one", as in one of."""
-_ALSO_NAMES = frozenset(("Otto", "Dix"))
-"""Names whose normal form is a number in another language."""
 _WORDS_OF_NUMBERS = frozenset(
     (
         *("a", "an", "minus", "negative"),
@@ -40,56 +38,56 @@ _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     """Yield the words of tokens, with numbers in figures and units by their name."""
-    index, currency, behind_number = 0, "", False
+    index, currency, after_number = 0, "", False
     while index < len(tokens):
         token = tokens[index]
         if _is_plain(token):
             yield _plain_word(tokens, index)
-            index, behind_number = index + 1, False
+            index, after_number = index + 1, False
             continue
         is_sign = token.kind == "sign"
         if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
             sign = table.SIGNS.get(token.written, token.written) if is_sign else table.SIGNS_BEFORE_NUMBERS[phrase]
             yield Word(sign, token.begins_clause, kind="sign")
-            index, behind_number = index + length, False
+            index, after_number = index + length, False
             continue
-        if token.folded in ("a", "an") and not behind_number and _is_counting_article(tokens, index):
+        if token.folded in ("a", "an") and not after_number and _is_counting_article(tokens, index):
             yield Word("1", token.begins_clause, kind="number")
-            index, behind_number = index + 1, True
+            index, after_number = index + 1, True
             continue
         is_negative = token.folded in ("minus", "negative") and index + 1 < len(tokens)
         number = _number(tokens, index + is_negative, bool(currency))
         if is_negative and number.end > index + 1 and number.kind == "number":
             yield Word(f"-{number.text}", token.begins_clause, kind="number")
-            index, behind_number = number.end, True
+            index, after_number = number.end, True
             continue
         if is_negative:
             number = _NumberMatch("", index)
         unit = UNITS.get(token.folded, "")
         if number.end > index:
-            if compared := number.compared or table.SIGNS_AFTER_NUMBERS.get(_folded(tokens, number.end, 2)):
-                yield Word(compared, token.begins_clause, kind="sign")
+            if comparison := number.comparison or table.SIGNS_AFTER_NUMBERS.get(_folded(tokens, number.end, 2)):
+                yield Word(comparison, token.begins_clause, kind="sign")
             yield Word(number.text, token.begins_clause, token.joined, kind=number.kind)
             yield from [Word(currency, kind="unit")] if currency else []
-            index, currency, behind_number = number.end, "", number.kind == "number"
+            index, currency, after_number = number.end, "", number.kind == "number"
             if _folded(tokens, index, 2) in table.SIGNS_AFTER_NUMBERS:
                 index += 2
             continue
         if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             currency = unit
-        # A single capital after a number, such as M in "section 8 M", counts as a word.
+        # A single capital after a number, such as M in "section 8 M", is a word.
         elif (
             unit
-            and behind_number
+            and after_number
             and not token.begins_clause
             and (len(token.written) > 1 or not token.written.isupper())
         ):
             yield from (Word(word, kind="unit") for word in unit.split())
-            behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
+            after_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
             yield _plain_word(tokens, index)
-            behind_number = False
+            after_number = False
         index += 1
 
 
@@ -139,13 +137,13 @@ class _NumberMatch(NamedTuple):
         text: The normal form; "" without a number.
         end: The index after the number; without a number, the index at which the search began.
         kind: The kind of its word.
-        compared: The sign of comparison for the number, such as ">=" for 8+; "" without a comparison.
+        comparison: The sign of comparison for the number, such as ">=" for 8+; "" without a comparison.
     """
 
     text: str
     end: int
     kind: str = "number"
-    compared: str = ""
+    comparison: str = ""
 
 
 def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
@@ -153,12 +151,12 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch
     first, after = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
-    if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.written in _ALSO_NAMES:
+    if first.folded not in table.FIRST_WORDS or first.kind != "word":
         may_be_compound = len(first.folded) > 6 and first.kind == "word"
         compound = table.german_compound(first.folded) if may_be_compound else None
         return _scaled(tokens, compound, start + 1) if compound else _NumberMatch("", start)
     before = tokens[start - 1].folded if start else ""
-    if first.folded == "one" and ((after and after.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
+    if first.folded == "one" and ((after and after.folded in _AFTER_PRONOUN) or before in _BEFORE_PRONOUN):
         return _NumberMatch("", start)  # a pronoun
     return _number_in_words(tokens, start)
 
@@ -169,8 +167,8 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
     if not after:
         return _NumberMatch(number, end)
     if after.written == "+":
-        return _NumberMatch(number, start + 2, compared=">=")
-    suffix = after.written if after.glued and after.kind == "word" else ""
+        return _NumberMatch(number, start + 2, comparison=">=")
+    suffix = after.written if after.follows_token and after.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _NumberMatch(f"{number}th", start + 2, "ordinal")  # both 3rd and third become 3th
     is_decimal = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
@@ -221,7 +219,6 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
 
 
 def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
-    """Return the number in "half", "half a million" or "a quarter of"."""
     word = tokens[start].folded
     if word == "quarter" and _folded(tokens, start + 1, 1) == ("of",):
         return _NumberMatch("0.25", start + 1)
@@ -232,7 +229,7 @@ def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
 
 
 def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatch:
-    """Return a number in words with its fraction: three quarters, one and a half."""
+    """Read the fraction after a value in words: three quarters, one and a half."""
     after = _folded(tokens, end, 3)
     if not after or tokens[end].begins_clause:
         return _NumberMatch(str(value), end)

@@ -1,4 +1,4 @@
-"""The command `swaymeter annotate`: people judge questions and passages. The answers page collects verdicts."""
+"""The command `swaymeter annotate`: people judge questions and passages; answers.html collects verdicts on replies."""
 
 import shlex
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def export(
 
     contents = Study.load(study, workspace).contents
     sheet = judging.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
-    _warn_of(sheet.missing)
+    _warn_of_missing(sheet.missing)
     print_line(f"{file}: questions for {annotator}: {sheet.questions}; docs/judgements.md explains each choice")
     print_line(f"next: fill in the column `value` of {file}, and name the file under `judgements` of {study}")
 
@@ -90,7 +90,7 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     from swaymeter.flows.datasets import annotate as judging
 
     summary = judging.annotation_status(Study.load(study, workspace).contents)
-    _warn_of(summary.missing)
+    _warn_of_missing(summary.missing)
     if summary.problems:
         warn(f"judgements that do not count: {first_few(summary.problems, SHOWN_ITEMS, separator='; ')}")
     rows = []
@@ -108,6 +108,6 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in summary.outcome.items())}")
 
 
-def _warn_of(missing: Sequence[str]) -> None:
+def _warn_of_missing(missing: Sequence[str]) -> None:
     if missing:
         warn(f"questions are missing: {first_few(missing, SHOWN_ITEMS)}")

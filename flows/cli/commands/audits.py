@@ -13,14 +13,14 @@ import typer
 from rich.text import Text
 
 from swaymeter.data.errors import WorkFailed
-from swaymeter.flows.cli.console import err, out, print_line, print_product, printing_aside, warn
+from swaymeter.flows.cli.console import err, out, print_line, print_product, stdout_to_stderr, warn
 
 if TYPE_CHECKING:
     from swaymeter.flows.cli.views.audit import PreparedAudit
 
 audits = typer.Typer()
 OWN_SOURCE = "swaymeter.data.sources.own.source"
-"""Logger of warnings about unused rows and contexts without a kind."""
+"""Logger of warnings about unused rows, and about contexts without a kind."""
 
 
 def _panel(title: str) -> Callable[..., Any]:
@@ -50,7 +50,9 @@ Samples = Annotated[int, _model("--samples", metavar="N", min=0, help="Sampled r
 KeyFrom = Annotated[str, _model("--key-from", metavar="VARIABLE", help="Environment variable with the API key.")]
 Revision = Annotated[str, _model("--revision", metavar="TEXT", help="Version of a model at a server.")]
 MaxAge = Annotated[str | None, _model("--max-age", metavar="AGE", help="Oldest reply to use: 24h, 30m, 7d, off.")]
-Concurrency = Annotated[int | None, _model("--concurrency", metavar="N", min=1, help="Calls of a function at once.")]
+Concurrency = Annotated[
+    int | None, _model("--concurrency", metavar="N", min=1, help="Calls of FILE.py:FUNCTION at once.")
+]
 Timeout = Annotated[float | None, _model("--timeout", metavar="SECONDS", help="Wait for a reply; default: 600.")]
 
 Judge = Annotated[str | None, _verdicts("--judge", metavar="NAME[@URL]", help="Decides undecided verdicts.")]
@@ -166,7 +168,7 @@ def _run(
 
     console, study, lines = err if as_json else out, prepared.study, prepared.lines
     progress = TerminalProgress(console, "" if as_json else study.study.name, len(lines))
-    with printing_aside() if as_json else nullcontext():
+    with stdout_to_stderr() if as_json else nullcontext():
         max_age = prepared.options.max_age
         graph, failure = ages.execute(study, progress, max_age, force=force, offline=offline, wait=wait)
     findings = None if failure or as_json else study.findings(graph)

@@ -111,7 +111,7 @@ def init(
 
 
 def _list(name: str, as_json: bool, *arguments: Any) -> None:
-    """Print the rows that the function `name` of `views/listings.py` yields, as a table or as JSON."""
+    """Print the rows of the function `name` in `views/listings.py`, as a table or as JSON."""
     from swaymeter.flows.cli.views import listings
 
     rows = list(getattr(listings, name)(*arguments))

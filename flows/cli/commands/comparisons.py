@@ -9,9 +9,8 @@ What changed between two runs:
 
 `diff` calls only `compare_items`. The headline numbers are declared in tasks/statistics/models.py.
 `audit --baseline` (flows/cli/views/baseline.py) calls `compare_snapshots`, too. For `history` and the page of a study,
-flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads them.
-
-Functions import these modules late, because every command of `swaymeter` imports this module.
+flows/stages/history.py stores the changes of each completed run, and `changes_of_run` reads the changes. Functions
+import these modules late, because every command of `swaymeter` imports this module.
 """
 
 import os
@@ -200,13 +199,9 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
 def _write_page(
     file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", unmatched: Sequence[str]
 ) -> Path | None:
-    """Write the page that compares two runs; without `file`, the page stands beside the second database.
+    """Write the page that compares two runs, by default beside the second database, and return its path.
 
-    Returns:
-        The path; None if `file` is None and the folder of the second database cannot be written.
-
-    Raises:
-        UsageError: The page cannot be written.
+    Without `file`, return None if the folder of the second database cannot be written.
     """
     from swaymeter.data.storage.workspace import DATABASE, slug
     from swaymeter.reports.changes import number_tables, write_two_runs
@@ -218,7 +213,6 @@ def _write_page(
     file = file or folders[1] / f"compared-with-{slug(names[0])}.html"
 
     def report_link(database: Path, folder: Path) -> str:
-        """Return the relative link to the report beside a database; "" without a report."""
         report = folder / "report"
         has_report = database.name == DATABASE and (report / ANSWERS_PAGE).exists()
         return quote(os.path.relpath(report, file.absolute().parent)) if has_report else ""
@@ -235,7 +229,7 @@ def _write_page(
 
 
 def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
-    """Return the names of two runs: their folders, or their paths if the folders have the same name."""
+    """Return the names of the folders of two runs, or their paths if the names are equal."""
     from swaymeter.data.storage.workspace import DATABASE
 
     paths = [database.absolute() for database in databases]
@@ -266,7 +260,7 @@ def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) 
 
 
 def _dataset_lines(side: str, dataset: "Dataset") -> str:
-    """Return two lines on a dataset: its path, then its version, its numbers of facts and questions, and sources."""
+    """Return two lines about a dataset: its path, then its version, counts and sources."""
     from swaymeter.reports.estimates import plural
 
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
@@ -290,7 +284,7 @@ def _show_relations(
 
     if not_compared:
         fields = ", ".join(NAMES.get(field, field) for field in not_compared)
-        print_line(f"not compared, because only one of the two has the field: {fields}", console)
+        print_line(f"not compared, because only one dataset has the field: {fields}", console)
     numbers = ("added", "gone", "changed", "same")
     counts = [(len(each.added), len(each.gone), len(each.changed), each.same) for each in relations]
     rows: list[Sequence[str] | None] = [
@@ -314,10 +308,13 @@ def _show_relations(
 
 
 def read_history(database: Path) -> "dict[str, pd.DataFrame]":
-    """Return the rows of named queries; UsageError without a completed run.
+    """Return the rows of four named queries.
 
     RUNS_OVER_TIME has the completed runs, CHANGES_OF_RUNS their changes, and NUMBERS their headline numbers. RUNS has
     the models of the last run with their labels, for the figures.
+
+    Raises:
+        UsageError: There is no completed run.
     """
     from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.flows.stages.aggregate import schema
@@ -332,7 +329,7 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
 
 
 def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[int, RunChanges | None]":
-    """Return the number and the changes of a run, by default of the last run; the first run has None for changes.
+    """Return the number and the changes of a run, by default of the last run; the first run has no changes (None).
 
     Raises:
         UsageError: There is no such run.
@@ -349,11 +346,7 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
 
 
 def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Path]:
-    """Write the figure of each model as SVG or PNG, by the file's ending.
-
-    Raises:
-        UsageError: The name has another ending, or fewer than two runs have headline numbers.
-    """
+    """Write the figure of each model as SVG or PNG, by the ending of `file`."""
     from swaymeter.reports.changes import NUMBERS
     from swaymeter.reports.figures.figure import draw_all
     from swaymeter.reports.figures.over_time import OVER_TIME

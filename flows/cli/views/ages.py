@@ -1,4 +1,4 @@
-"""Ages of stored answers of servers in an audit: the limit above which servers are asked again, and the output."""
+"""Ages of stored answers of servers in an audit: the option --max-age, and lines about old answers."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def execute(
 ) -> tuple[Graph, str]:
     """Run an audit; models with stored answers older than `max_age` are asked again.
 
-    An offline run uses stored answers of any age. If only some models are asked again, they are scored first.
+    An offline run uses stored answers of any age.
     """
     stale = _stale_models(study, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(study.study.models):
@@ -56,12 +56,12 @@ def execute(
         graph, message = stale_part.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
         if message:
             return graph, message
-        stale = []  # `stale_part` has asked these models again
+        stale = []  # `stale_part` has scored these models again
     return study.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
 
 
 def _stale_models(study: Study, max_age: timedelta) -> list[str]:
-    """Return the names of models at servers and of functions with a stored answer older than `max_age`."""
+    """Return the names of served models and functions that have a stored answer older than `max_age`."""
     names = dict[str, None]()
     for node in study.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None
@@ -77,7 +77,7 @@ def _stale_models(study: Study, max_age: timedelta) -> list[str]:
 
 
 def lines_of(servers: pd.DataFrame) -> Iterator[str]:
-    """Yield a line for each model whose server answered in an earlier run."""
+    """Yield a line for each row of `served_models` whose oldest answer is older than MIN_AGE_IN_OUTPUT."""
     for row in records(servers):
         oldest = datetime.fromisoformat(str(row["oldest_answer"]))
         if (age := datetime.now(UTC) - oldest) > MIN_AGE_IN_OUTPUT:
@@ -88,7 +88,6 @@ def lines_of(servers: pd.DataFrame) -> Iterator[str]:
 
 
 def _duration(age: timedelta) -> str:
-    """Return an age in words: minutes below two hours, hours below two days, else days."""
     minutes = int(age.total_seconds() // 60)
     number, unit = (minutes, "minute") if minutes < 120 else (minutes // 60, "hour")
     return plural(number, unit) if number < 48 or unit == "minute" else plural(age.days, "day")

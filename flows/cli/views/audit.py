@@ -31,7 +31,7 @@ from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views import ages
 from swaymeter.flows.cli.views import baseline as baselines
-from swaymeter.flows.cli.views.baseline import Gate, LastRun
+from swaymeter.flows.cli.views.baseline import BaselineComparison, LastRun
 from swaymeter.flows.cli.views.refusals import undone_if_refused
 from swaymeter.flows.config.places import AUDIT, STUDIES
 from swaymeter.flows.config.sections import ModelPart
@@ -43,7 +43,7 @@ from swaymeter.flows.config.thresholds import (
     ThresholdOutcomes,
     bounds_of_thresholds,
     compare_with_thresholds,
-    measured_of,
+    measured_quantities,
     write_junit,
 )
 from swaymeter.flows.stages.aggregate import schema
@@ -70,10 +70,9 @@ PERSUASION_MEASURES: Mapping[str, Any] = {
     "clusters": {"entailment": "all-minilm-l6-v2"},
     "coherent_persuasion": {},
 }
-"""Further measures of an audit that has enough sampled replies, and no model at a server."""
+"""Further measures of an audit with enough sampled replies and no model at a server."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 DEFAULT_THOUGHT_TOKENS = 2048
-"""Default limit of the tokens of thoughts in an audit."""
 
 
 class AuditResults(NamedTuple):
@@ -90,7 +89,7 @@ class AuditResults(NamedTuple):
         people: Sentences on people's judgements.
         skipped: A line for each reason why questions were rejected although their rows are usable.
         effects: Rows of the named query `passage_effects_summary`: effects of order, length and so on.
-        silent: Rows of the named query `silent_replies`: empty, undecided and missing replies by model and condition.
+        silent_replies: Rows of the named query `silent_replies`: numbers of empty, undecided and missing replies.
         judge: Sentences on the verdicts of the judge and its agreement; empty without a judge.
     """
 
@@ -104,7 +103,7 @@ class AuditResults(NamedTuple):
     people: tuple[str, ...]
     skipped: tuple[str, ...]
     effects: pd.DataFrame
-    silent: pd.DataFrame
+    silent_replies: pd.DataFrame
     judge: str
 
 
@@ -137,7 +136,7 @@ def read_rows(
 
 
 def _with_judged_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
-    """Return the questions with kinds from people's judgements, and the number of contexts that still have no kind."""
+    """Replace unknown kinds of contexts by kinds from people's judgements."""
     questions, _ = with_kinds(read.questions, judgements)
     unknown_before, unknown_after = (
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
@@ -165,14 +164,13 @@ def about_answers(results: AuditResults) -> list[str]:
             missing_sentence(unfinished),
             "; --thinking with more tokens lets them end" if _has_unfinished_thoughts(unfinished) else "",
         ),
-        (undecided_sentence(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
+        (undecided_sentence(results.silent_replies), "" if results.judge else "; --judge NAME[@URL] decides them"),
         (results.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.people]
 
 
 def _has_unfinished_thoughts(unfinished: pd.DataFrame) -> bool:
-    """Return True if thoughts of any model did not end."""
     return bool(len(unfinished)) and bool(unfinished["unfinished_thoughts"].any())
 
 
@@ -348,7 +346,6 @@ def write_study(options: AuditOptions) -> Path:
 
 
 def _measures(options: AuditOptions) -> dict[str, Any]:
-    """Return the measures of an audit with their parameters."""
     thinking = options.thinking
     answers = {
         "samples": options.samples,
@@ -368,7 +365,7 @@ def _measures(options: AuditOptions) -> dict[str, Any]:
 
 
 def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
-    """Return the parameters of the judge that --judge names; a file or a folder has its absolute path."""
+    """Return the parameters of the judge that --judge names, with the absolute path of its file or folder."""
     file, colon, function = name.rpartition(".py:")
     if colon:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
@@ -379,7 +376,6 @@ def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
 
 
 def _refuse_another_audit(folder: Path, file: Path, name: str) -> None:
-    """Refuse a workspace with the audit of another file, or with another study."""
     section = baselines.last_audit(folder).get("questions")
     before = Path(str(section.get("file"))) if isinstance(section, dict) else file
     if before.name != file.name:
@@ -392,10 +388,7 @@ def _refuse_another_audit(folder: Path, file: Path, name: str) -> None:
 
 
 def _passages_of_replies(file: Path, options: AuditOptions) -> dict[str, Any] | None:
-    """Return the section `passages` with the set of all passages, if a recorded reply is about several passages.
-
-    None if each recorded reply is about one passage, or about none.
-    """
+    """Return the section `passages` with the set of all passages; None if no recorded reply is about several."""
     source = OwnQuestions(file=str(file.absolute()), columns=dict(options.columns))
     source.read_replies(options.replies)
     try:
@@ -418,7 +411,7 @@ def _models(options: AuditOptions) -> list[dict[str, Any]]:
 
 
 def _call_options(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any]:
-    """Return the options for calls of a server or function, such as `timeout_s`; empty for a model of this machine."""
+    """Return the options for calls of a server or function; empty for a model of this machine."""
     call_options: dict[str, Any] = {}
     if "endpoint" in model:
         hours = None if options.max_age is None else options.max_age.total_seconds() / 3600
@@ -514,14 +507,11 @@ class Outcome(NamedTuple):
     notes: Sequence[str] = ()
     lines: Sequence[str] = ()
     checks: ThresholdOutcomes = ()
-    compared: Gate = Gate()
+    compared: BaselineComparison = BaselineComparison()
 
 
 def outcome_of(prepared: PreparedAudit, failure: str) -> Outcome:
-    """Compare the results of an audit with its thresholds and its baseline.
-
-    `failure` is a sentence about a failed step; empty if all steps are done.
-    """
+    """Compare an audit's results with its thresholds and baseline; `failure` names a failed step, or is empty."""
     if failure:
         return Outcome(WorkFailed(failure))
     database = prepared.study.workspace.database
@@ -552,7 +542,7 @@ def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None
 
 
 def results_in(database: Path) -> AuditResults:
-    """Return the results of an audit from its database."""
+    """Read the results of an audit from its database."""
     with opened(database, schema()) as warehouse:
         means = warehouse.frame(variants.MEANS)
         differences = warehouse.frame(variants.DIFFERENCES)
@@ -561,14 +551,14 @@ def results_in(database: Path) -> AuditResults:
         servers = warehouse.frame("served_models")
         rejected = warehouse.frame("rejected_summary")
         effects = warehouse.frame("passage_effects_summary")
-        silent = warehouse.frame("silent_replies")
+        silent_replies = warehouse.frame("silent_replies")
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
         people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
     frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.COSTS: costs}
     has_several_variants = len(means[["model", "dtype"]].drop_duplicates()) > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return AuditResults(
-        measured=measured_of(means, silent),
+        measured=measured_quantities(means, silent_replies),
         differences=records(measured_rows.where(measured_rows.notna(), None)),
         unfinished=unfinished,
         servers=servers,
@@ -578,13 +568,12 @@ def results_in(database: Path) -> AuditResults:
         people=people,
         skipped=tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
         effects=effects,
-        silent=silent,
+        silent_replies=silent_replies,
         judge=judge,
     )
 
 
 def _line_of_skipped(row: Mapping[str, Any]) -> str:
-    """Return a line on the questions that were rejected for one reason, with an example."""
     example = "" if pd.isna(row["example"]) else f": {row['example']}"
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 
@@ -608,7 +597,7 @@ def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
         "what_moves_the_answer": records(results.effects.astype(object).where(results.effects.notna(), None)),
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(results.unfinished),
-        "silent_replies": records(results.silent),
+        "silent_replies": records(results.silent_replies),
         "verdict_of_each_reply": f"swaymeter.open({str(study.workspace.root)!r}).frame('answers_of_questions')",
         "served_models": records(results.servers),
         "checks": checks,

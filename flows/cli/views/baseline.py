@@ -1,4 +1,4 @@
-"""The gate `audit --baseline`: headline numbers that became worse on the questions that both runs have."""
+"""Comparison for `audit --baseline`: headline numbers that became worse on the questions that both runs have."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES, threshold_name
 from swaymeter.tasks.statistics.changes import compare_snapshots
 from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_significant_decrease
-from swaymeter.tasks.statistics.models import interval_unit
+from swaymeter.tasks.statistics.models import cluster_name
 
 BETTER: Mapping[tuple[str, str], str] = {
     ("follows_right", "all"): UP,
@@ -42,7 +42,7 @@ BETTER: Mapping[tuple[str, str], str] = {
 """Direction in which a quantity of a group improves; a change of any other quantity is neither better nor worse."""
 
 
-class Compared(NamedTuple):
+class ComparedNumber(NamedTuple):
     """A headline number compared with a baseline.
 
     Attributes:
@@ -75,11 +75,11 @@ class Compared(NamedTuple):
 
     @property
     def change_words(self) -> str:
-        """The number before and now, with the direction of its change."""
+        """Name of the number, with its values before and now and the direction of its change."""
         return f"{self.name} of {self.model} {self.before} → {self.now} ({self.direction})"
 
 
-class Gate(NamedTuple):
+class BaselineComparison(NamedTuple):
     """The result of the comparison with a baseline.
 
     Attributes:
@@ -89,13 +89,13 @@ class Gate(NamedTuple):
         failure: Reason why the audit fails; empty if it passes.
     """
 
-    numbers: Sequence[Compared] = ()
+    numbers: Sequence[ComparedNumber] = ()
     lines: Sequence[str] = ()
     warnings: Sequence[str] = ()
     failure: str = ""
 
     def cases(self) -> list[Case]:
-        """Return a test case for each number, and a failed case if nothing could be tested."""
+        """Return a test case of JUnit for each number, and a failed case if nothing could be tested."""
         cases = list(map(_case, self.numbers))
         if self.failure and not any(row.worse for row in self.numbers):
             cases.append(("swaymeter", "compared with before", "failure", self.failure))
@@ -141,25 +141,24 @@ def baseline(run: str, database: Path) -> LastRun:
     return _last_run(before, run)
 
 
-def compare_with_baseline(before: LastRun, database: Path) -> Gate:
+def compare_with_baseline(before: LastRun, database: Path) -> BaselineComparison:
     """Compare the last run of a database with an earlier run.
 
-    The gate fails if a number is worse, or if no number can be tested. Its lines are the changes of settings and data
-    and, if the gate passes, the number of compared numbers.
+    The comparison fails if a number is worse, or if no number can be tested.
     """
     now = _last_run(database, str(database))
     comparison = compare_snapshots(before.snapshot, now.snapshot, over_time=True)
     numbers = compared_numbers(comparison)
     lines = change_lines(comparison)
     if failure := _failure(before, now, numbers):
-        return Gate(numbers, lines, not_compared(now.snapshot, numbers), failure)
+        return BaselineComparison(numbers, lines, not_compared(now.snapshot, numbers), failure)
     lines += [not_worse(before.name, numbers), smallest_fall_line(numbers)]
     warnings = [*not_tested(numbers), *not_compared(now.snapshot, numbers)]
-    return Gate(numbers, lines, warnings)
+    return BaselineComparison(numbers, lines, warnings)
 
 
-def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
-    """Return the reasons why the gate fails; empty if numbers were tested and none is worse."""
+def _failure(before: LastRun, now: LastRun, numbers: Sequence[ComparedNumber]) -> str:
+    """Return the reasons why the comparison fails; empty if numbers were tested and no number is worse."""
     if worse := [row.worse for row in numbers if row.worse]:
         reasons = [*worse, *also_worse(numbers)]
     elif all(row.p is None for row in numbers):
@@ -171,7 +170,7 @@ def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
     return "; ".join(reasons)
 
 
-def not_worse(run: str, numbers: Sequence[Compared]) -> str:
+def not_worse(run: str, numbers: Sequence[ComparedNumber]) -> str:
     """Return the sentence that no number is shown to be worse, with the largest change for the worse."""
     lowest = min(numbers, key=lambda row: row.gain)
     largest_change = (
@@ -181,7 +180,7 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {change}"
 
 
-def smallest_fall_line(numbers: Sequence[Compared]) -> str:
+def smallest_fall_line(numbers: Sequence[ComparedNumber]) -> str:
     """Return a line with the smallest fall that these questions can show, and the smallest that 100 can show."""
     tested = [row for row in numbers if row.p is not None]
     broadest = max(tested, key=lambda row: row.clusters)
@@ -191,7 +190,7 @@ def smallest_fall_line(numbers: Sequence[Compared]) -> str:
     return f"{units} {shown}; {hundred} can show a fall of {100 * (fall_of_100 or 1):.0f}"
 
 
-def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
+def nothing_tested(run: str, numbers: Sequence[ComparedNumber]) -> str:
     """Return a sentence with the number of questions that a test needs, and the largest change for the worse."""
     broadest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     change = (
@@ -203,7 +202,7 @@ def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
     )
 
 
-def not_tested(numbers: Sequence[Compared]) -> list[str]:
+def not_tested(numbers: Sequence[ComparedNumber]) -> list[str]:
     """Return a line on numbers that changed for the worse and have too few questions for a test, if there are any."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     if not rows:
@@ -212,13 +211,13 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
     return [f"changed for the worse, on fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}: {changes}"]
 
 
-def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
+def not_compared(now: Snapshot, numbers: Sequence[ComparedNumber]) -> list[str]:
     """Return a line on models that have no number in common with the earlier run, if there are any."""
     others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
     return [f"models that are not compared, because the earlier run lacks them: {', '.join(others)}"] if others else []
 
 
-def also_worse(numbers: Sequence[Compared]) -> list[str]:
+def also_worse(numbers: Sequence[ComparedNumber]) -> list[str]:
     """Return a line on numbers that changed for the worse, but not significantly, if there are any."""
     rows = [row.change_words for row in numbers if row.gain < 0 and not row.worse]
     return [f"also changed for the worse, but without a significant test: {', '.join(rows)}"] if rows else []
@@ -256,7 +255,7 @@ def replaced_page(before: Sequence[str], now: Sequence[str]) -> str:
     return f"this run replaces the page of {', '.join(before)}; another --workspace keeps both"
 
 
-def compared_numbers(comparison: Comparison) -> list[Compared]:
+def compared_numbers(comparison: Comparison) -> list[ComparedNumber]:
     """Return the headline numbers that can be better or worse.
 
     Raises:
@@ -266,11 +265,11 @@ def compared_numbers(comparison: Comparison) -> list[Compared]:
     if not rows:
         raise UsageError("--baseline: the runs have no question with the same texts; name another run")
     tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
-    over = interval_unit(comparison.after.frames)
+    over = cluster_name(comparison.after.frames)
     return [_compared_number(row, over, tests) for row in rows]
 
 
-def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
+def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> ComparedNumber:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
     name, is_worse = threshold_name(row["quantity"], row["group"]), row["direction"] in {UP, DOWN} - {better}
     label = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
@@ -278,31 +277,27 @@ def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
     before, now = (number(row[column], row["unit"]) for column in ("against_mean", "mean"))
     change, gain = estimate(row, "difference", signed=True), float(row["difference"]) * (1 if better == UP else -1)
     clusters = int(row["clusters"])
-    return Compared(
+    return ComparedNumber(
         model, name, before, now, change, gain, clusters, over, row["p_adjusted"], _direction(row, over), worse, tests
     )
 
 
 def _direction(row: Mapping[str, Any], over: str) -> str:
-    """Return the change of a number in words.
-
-    An undecided change is shown with its adjusted p, because the interval of the change may exclude 0 nevertheless.
-    """
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
+    # the interval of an undecided change may exclude 0, because it is not adjusted; the adjusted p explains it
     return direction(row) + (f", p = {row['p_adjusted']:.2g}" if row["direction"] == UNDECIDED else "")
 
 
-def _case(row: Compared) -> Case:
-    """Return the test case of a number: failed, skipped without a test, or passed with both values."""
+def _case(row: ComparedNumber) -> Case:
     if row.worse:
-        kind = "failure"
+        tag = "failure"
     elif row.p is None:
-        kind = "skipped"
+        tag = "skipped"
     else:
-        kind = "system-out"
+        tag = "system-out"
     note = f"{row.before} → {row.now}, {row.direction}"
-    return row.model, f"{row.name}: not shown to be worse than before", kind, row.worse or note
+    return row.model, f"{row.name}: not shown to be worse than before", tag, row.worse or note
 
 
 def _last_run(database: Path, run: str) -> LastRun:

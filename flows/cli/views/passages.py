@@ -34,18 +34,18 @@ class Annotation:
         Raises:
             InputError: The context cannot have this kind.
         """
-        about = (question.question_id, context.context_id)
+        ids = (question.question_id, context.context_id)
         rows = [
-            Judgement(0, self.target.name, 0, *about, name, context.text or "", value, self.annotator)
+            Judgement(0, self.target.name, 0, *ids, name, context.text or "", value, self.annotator)
             for name, value in values.items()
         ]
         _, problems = with_kinds([question], rows)
         if problems:
-            raise InputError(problems[0].partition(": ")[2])  # without file and row, because the judgement has none yet
+            raise InputError(problems[0].partition(": ")[2])  # without file and row: the judgement is not stored yet
         others = [
             row
             for row in self.judgements
-            if (row.question_id, row.context_id, row.annotator) != (*about, self.annotator)
+            if (row.question_id, row.context_id, row.annotator) != (*ids, self.annotator)
             or row.field not in ("kind", "answer")
         ]
         self.judgements = [*others, *rows]
@@ -74,24 +74,24 @@ def annotation_of(
     return Annotation(name, target, pairs if everything else open_contexts(read.questions, mine), judgements)
 
 
-def ask(work: Annotation, show: Callable[[str], None], read: Callable[[str], str]) -> None:
-    """Ask about each context, until the last one or until the annotator quits.
+def ask(annotation: Annotation, show: Callable[[str], None], read: Callable[[str], str]) -> None:
+    """Ask about each context, until the last context or until the annotator quits.
 
     Args:
-        work: The contexts.
+        annotation: The contexts and their judgements.
         show: Prints a line.
         read: Prints a prompt and returns the typed text; EOFError at the end of the input.
     """
     position = 0
-    while position < len(work.contexts):
-        question, context = work.contexts[position]
-        for line in _lines(question, context, f"{position + 1} of {len(work.contexts)}"):
+    while position < len(annotation.contexts):
+        question, context = annotation.contexts[position]
+        for line in _lines(question, context, f"{position + 1} of {len(annotation.contexts)}"):
             show(line)
         try:
             reply = read(KIND_PROMPT).strip().lower()
             if kind := KINDS.get(reply):
                 answer = read(ANSWER_PROMPT).strip() if kind == "conflicting" else ""
-                work.add(question, context, kind=kind, **({"answer": answer} if answer else {}))
+                annotation.add(question, context, kind=kind, **({"answer": answer} if answer else {}))
         except EOFError:
             return
         except InputError as error:

@@ -16,7 +16,7 @@ from swaymeter.flows.config.places import AUDIT
 def undone_if_refused(folder: Path) -> Iterator[None]:
     """Restore the study of an audit, and remove an empty folder, after a UsageError within the block.
 
-    A folder that was made within the block counts as empty if it has only the stored replies of a server's probe. The
+    A folder that was made within the block counts as empty if it has only cached responses of a server's probe. The
     message omits positions in the study, such as models.0, because the user did not write the study.
     """
     study = folder / AUDIT

@@ -1,8 +1,4 @@
-"""The state of the steps of a study, on the terminal or as JSON.
-
-The terminal shows a line for each stage, and for each relation with a stage that is not done; `--all` shows every step.
-Each reason is printed once, below the table.
-"""
+"""The state of the steps of a study, on the terminal or as JSON."""
 
 import json
 from collections import Counter
@@ -55,29 +51,23 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     """Print a line for each stage, and below it a line for each relation with an unfinished step.
 
-    If a stage has only one relation, this second line names the unfinished steps in place of the relation. The field
-    `measure` of a row has the name of its step.
+    If the stage has only one relation, this second line names the unfinished steps in place of the relation.
     """
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]
-        by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _relations(stage_rows)}
+        relations = list(dict.fromkeys(row.subject for row in stage_rows))
+        by_relation = {name: [row for row in stage_rows if row.subject == name] for name in relations}
         unfinished = {name: group for name, group in by_relation.items() if any(row.state != "done" for row in group)}
         names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
         table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
         for name, relation_rows in unfinished.items():
-            steps = ", ".join(row.measure for row in relation_rows if row.state != "done")
+            steps = ", ".join(row.measure for row in relation_rows if row.state != "done")  # `measure` names the step
             table.add_row("", _summary(relation_rows), Text(name if len(by_relation) > 1 else steps))
     console.print(table)
 
 
-def _relations(rows: Sequence[StatusRow]) -> list[str]:
-    """Return the relations of the rows; the subject of a row is its relation."""
-    return list(dict.fromkeys(row.subject for row in rows))
-
-
 def _summary(rows: Sequence[StatusRow]) -> Text:
-    """Return how many steps are done, and how many are in each other state."""
     counts = _counts(rows)
     text = Text(f"{counts['done']} of {len(rows)} done", "green" if counts["done"] == len(rows) else "")
     for state, count in counts.items():

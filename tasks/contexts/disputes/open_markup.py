@@ -37,7 +37,7 @@ def open_markup(wikitext: str) -> tuple[list[int], int]:
         reader.read(mark)
     # A tag with an optional end has no level, and may stay open.
     still_open = (opened.start for opened in reader.open if opened.levels)
-    return [*reader.unclosed, *still_open], reader.depth
+    return [*reader.unclosed, *still_open], reader.max_depth
 
 
 @dataclass(slots=True)
@@ -64,19 +64,18 @@ class _Reader:
     Attributes:
         open: the open markup, innermost last.
         unclosed: positions of markup that can no longer be closed.
-        nested: the nesting depth of the open markup.
-        depth: the largest nesting depth so far.
+        depth: the nesting depth of the open markup.
+        max_depth: the largest nesting depth so far.
         counts: the number of open marks by kind.
     """
 
     open: list[_OpenMark] = field(default_factory=list)
     unclosed: list[int] = field(default_factory=list)
-    nested: int = 0
     depth: int = 0
+    max_depth: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
     def read(self, mark: re.Match[str]) -> None:
-        """Open or close markup at a mark."""
         start, length = mark.start(), len(mark[0])
         match mark.lastgroup if mark["tag"] is None else "tag":  # the last group of a tag may be `rest`
             case "tag" if mark["rest"] is None:
@@ -104,7 +103,6 @@ class _Reader:
                 self._end_line()
 
     def _close_links(self, count: int) -> None:
-        """Close links [[...]] and addresses [https://...] with a number of square brackets."""
         while count and self._reach(*((_ADDRESS, _LINK) if count > 1 else (_ADDRESS,))):
             count -= 1 if self._end().kind == _ADDRESS else 2
 
@@ -119,7 +117,6 @@ class _Reader:
                 self._end()
 
     def _quotes(self, start: int, count: int) -> None:
-        """Open or close italics ('') and bold ('''), the innermost first."""
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])  # 4: one is an apostrophe
         innermost = self.open[-1].kind if self.open else None
         for kind in sorted(kinds, key=lambda kind: kind != innermost):
@@ -131,18 +128,16 @@ class _Reader:
     def _begin(self, kind: str, start: int, *, levels: int = 1, braces: int = 0) -> None:
         self.open.append(_OpenMark(kind, start, levels, braces))
         self.counts[kind] += 1
-        self.nested += levels
-        self.depth = max(self.depth, self.nested)
+        self.depth += levels
+        self.max_depth = max(self.max_depth, self.depth)
 
     def _end(self) -> _OpenMark:
-        """End the innermost markup and return its mark."""
         innermost = self.open.pop()
         self.counts[innermost.kind] -= 1
-        self.nested -= innermost.levels
+        self.depth -= innermost.levels
         return innermost
 
     def _give_up(self) -> None:
-        """End the innermost markup as unclosed."""
         self.unclosed.append(self._end().start)
 
     def _close(self, kind: str) -> None:
@@ -158,7 +153,6 @@ class _Reader:
         return True
 
     def _close_braces(self, count: int) -> None:
-        """Close templates with a number of closing braces; a single brace that stays open is given up."""
         while count > 1 and self._reach(_BRACES):
             innermost = self.open[-1]
             closed = min(count, innermost.braces)

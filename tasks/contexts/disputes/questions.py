@@ -1,8 +1,8 @@
-"""Questions about disputes, written by a language model from disputed sentence and answer [Marjanovic et al. 2024].
+"""Questions about disputes. A language model writes them from disputed sentence and answer [Marjanovic et al. 2024].
 
 The model writes `TRIES` samples for each dispute. The first sample that asks about the page or the disputed sentence,
 and names neither answer, becomes the question. A question depends only on seed, model and dispute. No rule checks the
-meaning of a question; annotators judge it.
+meaning of a question; annotators judge the meaning.
 """
 
 import re
@@ -23,8 +23,8 @@ TEMPERATURE = 0.6
 TOP_P = 0.9
 TRIES = 5
 MAX_TOKENS = 64  # of a sample
-AT_ONCE = 32
-"""Disputes that are sampled together. More would fill the memory: each reply has a distribution over the vocabulary."""
+DISPUTES_AT_ONCE = 32
+"""More disputes would fill the memory: each reply that is written has a distribution over the vocabulary."""
 MIN_WORDS, MAX_WORDS = 4, 40  # of a question
 MIN_TOPIC_LETTERS = 4
 """Fewest letters of a word that counts as a shared topic of question and sentence."""
@@ -59,9 +59,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             built.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
         else:
             prompts.append((dispute, prompt))
-    for start in range(0, len(prompts), AT_ONCE):
-        batch = prompts[start : start + AT_ONCE]
-        replies = sample_answers(
+    for start in range(0, len(prompts), DISPUTES_AT_ONCE):
+        batch = prompts[start : start + DISPUTES_AT_ONCE]
+        all_samples = sample_answers(
             model,
             [prompt for _, prompt in batch],
             [("question of a dispute", dispute_id(dispute)) for dispute, _ in batch],
@@ -71,8 +71,8 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             top_p=TOP_P,
             seed=seed,
         )
-        for (dispute, _), answers in zip(batch, replies, strict=True):
-            questions = filter(None, (question_in(answer.text) for answer in answers.samples))
+        for (dispute, _), sampled in zip(batch, all_samples, strict=True):
+            questions = filter(None, (question_in(reply.text) for reply in sampled.samples))
             candidates = [text for text in questions if _is_about(text, dispute)]
             both_answers = (dispute.object, dispute.replacement)
             for text in candidates:
@@ -91,9 +91,9 @@ def dispute_id(dispute: Dispute) -> str:
     return identity("disputable", dispute.page, *texts)
 
 
-def question_in(answer: str) -> str | None:
+def question_in(reply: str) -> str | None:
     """Return the first line that is a question of 4 to 40 words, without label and quotes; None without such a line."""
-    for line in answer.splitlines():
+    for line in reply.splitlines():
         text = " ".join(_LABEL.sub("", line.strip(_QUOTES)).strip(_QUOTES).split())
         fits = MIN_WORDS <= len(text.split()) <= MAX_WORDS and not _MARKUP.search(text)
         if fits and text.endswith("?"):
@@ -102,10 +102,7 @@ def question_in(answer: str) -> str | None:
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Return True if a question shares a word with the page's title or a long word with the sentence.
-
-    Small models often ask about the task itself.
-    """
+    """Return True if a question is about the page or sentence; small models often ask about the task itself."""
     texts = (question, dispute.page, dispute.context)
     question_words, title_words, sentence_words = (set(re.findall(r"\w+", text.casefold())) for text in texts)
     long_words = {word for word in sentence_words if len(word) >= MIN_TOPIC_LETTERS}
@@ -153,7 +150,6 @@ def _question(dispute: Dispute, text: str) -> Question:
 
 
 def _rejected(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
-    """Return the row of a dispute without a question."""
     return Rejected(
         partition="disputable",
         relation=RELATION,

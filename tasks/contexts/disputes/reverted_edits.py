@@ -35,14 +35,14 @@ SPAN_WORDS = 5
 """Default limit of the words of a span."""
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
-"""Maps texts to (n, d), each row of length 1."""
+"""A function that maps n texts to unit vectors, (n, d)."""
 Digests = frozenset[str | None]
 """The SHA-1 of the two texts of a reverted pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageDisputes:
-    """The disputes of a page and its rejected candidates.
+    """The disputes of a page.
 
     Attributes:
         disputes: disputes, ordered by their first edit.
@@ -97,7 +97,7 @@ def disputes_of_page(
     Args:
         title: title of the page.
         wikipedia: client for texts and revisions.
-        embed: maps texts to unit vectors, (n, d).
+        embed: embeds the spans.
         pageviews: client for page views; None to leave them out.
         months: the first and the last month whose views count (YYYY-MM).
         max_similarity: upper bound of the cosine similarity of the two spans of a dispute.
@@ -234,7 +234,6 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
 def _dispute(
     history: History, reversions: Sequence[_Reversion], sentence: PlacedSentence, similarity: float
 ) -> Dispute:
-    """Return the dispute of these reversions, with the sentence, object and replacement of the last reversion."""
     last = reversions[-1]
     return Dispute(
         page=history.title,
@@ -256,7 +255,6 @@ def _dispute(
 
 
 def _rejected(history: History, reason: str, pairs: Iterable[RevertedPair]) -> Rejected:
-    """Return the row of rejected reverted pairs."""
     return Rejected(
         partition="disputable",
         relation=RELATION,

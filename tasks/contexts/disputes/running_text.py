@@ -41,8 +41,8 @@ _NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)  #
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")  # the link de:Oslo to another Wikipedia
 _REDIRECT = re.compile(r"\s*#redirect\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")  # the space of "Oslo , the capital"
-_BEHIND_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")  # "(; " of a removed pronunciation
+_SPACE_BEFORE_PUNCTUATION = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")  # the space of "Oslo , the capital"
+_AFTER_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")  # "(; " of a removed pronunciation
 _EMPTY_BRACKETS = re.compile(r" ?\( ?\)")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
 _WORD = re.compile(
@@ -78,7 +78,7 @@ def running_text(wikitext: str) -> list[str]:
     for line in shown.split("\n"):
         if not _TABLE_LINE.match(line) and not _MARKUP.search(line):
             text = _SPACE.sub(" ", _MAGIC.sub("", line.translate(_RESTORED))).strip()
-            lines.append(_EMPTY_BRACKETS.sub("", _BEHIND_BRACKET.sub("(", _BEFORE_MARK.sub("", text))))
+            lines.append(_EMPTY_BRACKETS.sub("", _AFTER_BRACKET.sub("(", _SPACE_BEFORE_PUNCTUATION.sub("", text))))
     return [line for line in lines if line.strip(f"{GAP} ")]
 
 
@@ -119,7 +119,6 @@ def _is_readable(wikitext: str) -> bool:
 
 
 def _visible_text(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the text that a reader sees of nodes, with `GAP` for nodes without text."""
     for node in nodes:
         if isinstance(node, Text):
             yield node.value
@@ -152,7 +151,6 @@ def _visible_text_of(code: Wikicode | None) -> Iterator[str]:
 
 
 def _character(entity: HTMLEntity) -> str:
-    """Return the character of an HTML entity, or a space if it is not printable."""
     try:
         character = str(entity.normalize())
     except (ValueError, OverflowError):

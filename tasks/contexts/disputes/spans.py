@@ -15,7 +15,7 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
-"""Limit of the difference in size of two compared texts, in bytes for each word that a span may have."""
+"""Limit of the difference between the sizes of two texts, in bytes for each word of the longest possible span."""
 _NEIGHBOURS = 5
 """Words around a span that are compared on either side."""
 _MIN_LIKENESS = 0.5
@@ -65,7 +65,7 @@ class Replacement:
 def replacement(first: str, second: str, *, max_words: int) -> Replacement | str:
     """Return the only span, of at most `max_words` words, in which two wikitexts differ, or a rejection reason."""
     lines, other_lines = first.split("\n"), second.split("\n")
-    line_index, after = _common_ends(lines, other_lines)
+    line_index, after = _common_lengths(lines, other_lines)
     if not (len(lines) == len(other_lines) == line_index + after + 1):
         return reasons.NOT_SINGLE_SPAN
     reason = _line_rejection(lines[line_index], other_lines[line_index], max_words)
@@ -74,7 +74,7 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
     visible_texts = [running_text(text) for text in _sections(lines, other_lines, line_index)]
     if visible_texts[0] == visible_texts[1]:
         return reasons.NOT_IN_RUNNING_TEXT
-    before, after = _common_ends(*visible_texts)
+    before, after = _common_lengths(*visible_texts)
     if any(len(visible_lines) != before + 1 + after for visible_lines in visible_texts):
         return reasons.NOT_SINGLE_SPAN
     return _line_replacement(visible_texts[0], visible_texts[1], before, max_words)
@@ -114,14 +114,11 @@ def _is_heading(line: str) -> bool:
 
 
 def _line_rejection(first: str, second: str, max_words: int) -> str | None:
-    """Return the rejection reason that the wikitext of the changed line already gives; None without a reason.
-
-    Such a reason saves the slow parsing of both texts.
-    """
+    """Return the rejection reason that the wikitext of the changed line gives without the slow parser, or None."""
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)
-    before, after = _common_ends(*pieces)
+    before, after = _common_lengths(*pieces)
     middles = ["".join(row[before : len(row) - after]) for row in pieces]
     words = [[word[0] for word in words_of(middle)] for middle in middles]
     counts = [len(middle_words) for middle_words in words]
@@ -140,18 +137,11 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
 def _line_replacement(
     lines: Sequence[str], other_lines: Sequence[str], line_index: int, max_words: int
 ) -> Replacement | str:
-    """Return the span in which two visible texts differ, or a rejection reason.
-
-    Args:
-        lines: the lines of the first text.
-        other_lines: the lines of the second text.
-        line_index: index of the only line in which the texts differ.
-        max_words: limit of the words of the span.
-    """
+    """Return the span in which two visible texts differ, or a rejection reason; only the line `line_index` differs."""
     first, second = lines[line_index], other_lines[line_index]
     matches = words_of(first), words_of(second)
     words = [[match[0] for match in row] for row in matches]
-    before, after = _common_ends(*words)
+    before, after = _common_lengths(*words)
     counts = [len(row) - before - after for row in words]
     if not any(counts):
         return reasons.ONLY_MARKUP
@@ -171,18 +161,15 @@ def _line_replacement(
 
 
 def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
-    """Return the words nearest to a span on one side of it, nearest first.
+    """Return the words on one side of a span, nearest first, from the span's line and the lines `beyond` it.
 
-    Args:
-        nearest: the words of the span's line on this side, nearest first.
-        beyond: the further lines on this side, nearest first.
-        step: 1 after the span, -1 before it, to read the words of a further line from its end.
+    A step of -1 reads the words of a further line from its end.
     """
     all_words = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
     return tuple(fold(word) for word in islice(all_words, _NEIGHBOURS))
 
 
-def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
+def _common_lengths(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
     """Return the length of the common beginning of two sequences, and of the common end of their remainders."""
     shorter = min(len(first), len(second))
     before = next((index for index in range(shorter) if first[index] != second[index]), shorter)

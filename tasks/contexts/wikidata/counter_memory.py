@@ -21,7 +21,7 @@ WEMBEDDER = "wembedder"
 EMBEDDINGS = "embeddings"
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Maps texts to (n, d), each row of length 1."""
+"""A function that maps n texts to unit vectors, (n, d)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def answered_fact(
     Args:
         subject: the subject.
         answer: the object.
-        items: items that include the subject's values.
+        items: cached items, with the values of the subject.
         further_names: further names of the object.
     """
     items_of_values = {
@@ -108,15 +108,14 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
         return False
     if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
-    # Each pair has a text, and names that the text must not mention: the candidate's name with the names of each right
-    # answer, and each name of a right answer with the candidate's name.
+    # Pairs of a text, and names that the text must not mention.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
     pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
 def wembedder_answer(similar: Sequence[SimilarItem], items: Items, fact: AnsweredFact) -> CounterMemory | None:
-    """Return the most similar item of Wembedder that is in `items` and may replace the object; None without one."""
+    """Return the most similar item of Wembedder that exists and may replace the object; None without such an item."""
     listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
     return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)
 
@@ -135,13 +134,13 @@ def embeddings_answer(candidates: Iterable[KnownItem], fact: AnsweredFact, embed
 
 
 def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: AnsweredFact, by: str) -> CounterMemory | None:
-    """Return the first of the candidates (an item and its similarity) that may replace the object; None without one."""
+    """Return the first item that may replace the object, from pairs of an item and its similarity; None without one."""
     fit = ((item, quality) for item, quality in candidates if item and may_replace_object(item, fact))
     return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 
 
 def cached_embeddings(embed: Embed) -> Embed:
-    """Return the function `embed` with a cache, so that it embeds each text once."""
+    """Return the function `embed` with a cache of the vector of each text."""
     vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed_new(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -91,7 +91,6 @@ class Items:
         return item.item_id if item else item_id
 
     def _item_parts(self, item: wikidata.Item) -> KnownItem:
-        """Return the parts of an item that questions need."""
         return KnownItem(
             item_id=item.item_id,
             label=_single_line(item.label),
@@ -136,10 +135,7 @@ class StatedFact:
 
     @property
     def likely_forms(self) -> tuple[str, ...]:
-        """The label, and the other forms of more than three letters.
-
-        A shorter form, such as IN for India, often matches another word.
-        """
+        """The label, and the forms of more than three letters; a shorter form, such as IN for India, is ambiguous."""
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
@@ -267,7 +263,6 @@ def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, de
 
 
 def _reject_triple(triple: Triple, reason: str) -> Rejected:
-    """Return the row of a rejected fact, with only what its list says."""
     return Rejected(
         partition=None,
         relation=triple.relation,

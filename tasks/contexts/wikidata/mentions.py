@@ -8,7 +8,7 @@ with a capital at its beginning. It must be the label, a word of a longer name (
 a longer name ("US", "R&B"). A single character never matches.
 
 A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
-mention. Lists have no snippets, and neither have sections about the text's sources.
+mention. Lists and sections such as "References" have no snippets.
 """
 
 import re
@@ -20,13 +20,13 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Limit of the characters of a short name; the module's docstring has the rules for short names."""
+"""The most characters of a short name."""
 # Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
 _JOINERS = frozenset("_\u200c\u200d")  # characters that continue a word, besides letters, combining marks and digits
-# Words of a name that may or may not have a capital: "The Hague", "the Hague".
+# Words with or without a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
         "a",
@@ -100,7 +100,6 @@ def is_written(text: str, name: str) -> bool:
 
 
 def _ranges(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
-    """Yield the range of every occurrence of a name as whole words."""
     for form in _forms(names):
         if len(form) <= len(plain):
             for match in _pattern(form, any_case).finditer(plain):
@@ -109,7 +108,6 @@ def _ranges(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[
 
 
 def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
-    """Return the pattern of a name by the rules for capitals in the module's docstring."""
     words = form.split()
     if len(form) > SHORT and (any_case or not _has_capitals(form)):
         return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
@@ -119,7 +117,7 @@ def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
         return re.compile(" +".join(patterns))
     if any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES):
         for index, word in enumerate(words):
-            if word.lower() in _PARTICLES:  # "The Hague", "the Hague"
+            if word.lower() in _PARTICLES:
                 patterns[index] = _alternatives(word.lower(), word.capitalize())
     in_capitals = " +".join(re.escape(word.upper()) for word in words)
     return re.compile(f"(?:{' +'.join(patterns)}|{in_capitals})")
@@ -132,7 +130,7 @@ def _alternatives(first: str, second: str) -> str:
 def _has_capitals(form: str) -> bool:
     """Return True if a form has capitals, apart from the first letter of a phrase such as "Film actor"."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
-    return form[is_phrase:] != form[is_phrase:].lower()  # without the first letter of a phrase
+    return form[is_phrase:] != form[is_phrase:].lower()
 
 
 def _forms(names: Sequence[str]) -> list[str]:
@@ -153,11 +151,10 @@ def _plain(name: str) -> str:
 
 
 def _is_short_for(form: str, name: str) -> bool:
-    """Return True if a form is a word or the initials of a name: "pop" of "pop music", "US" of "United States"."""
     words = re.findall(r"\w+", name.casefold())
-    if form.casefold() in words:
+    if form.casefold() in words:  # "pop" of "pop music"
         return True
-    initials = iter(word[0] for word in words)  # read in order; initials may be skipped
+    initials = iter(word[0] for word in words)  # "US" of "United States"; initials may be skipped, but not reordered
     return form != form.lower() and all(letter in initials for letter in form.casefold() if letter.isalnum())
 
 
@@ -196,12 +193,12 @@ _SOURCE_HEADINGS = frozenset(
         "works cited",
     }
 )
-"""Headings, in lower case, of sections about the text's sources; these sections have no snippets."""
+"""Headings, in lower case, of sections that have no snippets."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence with its start in the paragraph and its mentions."""
+    """A sentence with its mentions; `start` and the mentions are positions in the paragraph."""
 
     text: str
     start: int
@@ -217,7 +214,6 @@ class _Sentence:
         return _SENTENCE_END.search(self.text) is not None
 
     def with_slots(self) -> str:
-        """Return the sentence with a slot for each mention."""
         parts, behind_last = [], 0
         for mention in self.mentions:
             start, end = mention.start - self.start, mention.end - self.start
@@ -256,10 +252,10 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Yield each line as a paragraph, outside sections with `_SOURCE_HEADINGS`; control characters become spaces."""
-    skipped_level: int | None = None  # the level of the heading whose section is skipped
+    skipped_level: int | None = None  # level of the heading of a skipped section
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
-        # The level of a heading, by the equals signs on both sides; 0 for other lines.
+        # The level of a heading is the number of equals signs on each side; other lines have level 0.
         before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
         level = min(before, after, len(line) // 2, _DEEPEST_HEADING)
         if level == 0:
@@ -270,7 +266,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _sentences(paragraph: str, spans: Sequence[NameSpan]) -> list[_Sentence]:
-    """Return the paragraph's sentences; none ends within a mention."""
+    """Return the paragraph's sentences; the stop of a mention such as "St. Paul" ends no sentence."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):
         end += len(piece)

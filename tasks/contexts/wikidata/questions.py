@@ -1,7 +1,6 @@
 """Static and temporal questions from listed facts of Wikidata.
 
-A fact that breaks a rule is rejected. A service that fails stops the whole task; a retry continues from cached
-responses.
+A fact that breaks a rule is rejected. A failed service stops the whole task; a retry reads the cached responses.
 """
 
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ from swaymeter.tasks.contexts.wikidata.mentions import WORDS, is_written
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The clients of services; without Wembedder, embeddings choose the counter-memory answers."""
+    """The clients of services; `wembedder` is None if the study chooses counter-memory answers by embeddings."""
 
     wikidata: Wikidata
     wikipedia: Wikipedia
@@ -107,7 +106,6 @@ def questions_of_property(
 
 
 def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[SimilarItem, ...]:
-    """Return the items that Wembedder finds similar to the object; empty without Wembedder."""
     if wembedder is None:
         return ()
     try:
@@ -119,11 +117,10 @@ def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Simil
 def _question(
     fact: ReadFact, replacement: CounterMemory, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
-    """Return the question of a fact, with both contexts, page views and origin."""
     triple, subject, answer = fact.stated_fact.triple, fact.stated_fact.subject, fact.stated_fact.object
     question, answers = fact.stated_fact.question(items), fact.stated_fact.answers
     text = fact.snippet.replace(SLOT, " ")
-    # The flags count only forms that the text contains in their own spelling: "reading" is not the town Reading.
+    # flags_of_snippet ignores case, but "reading" is not the town Reading.
     written_forms = [form for form in fact.stated_fact.likely_forms if is_written(text, form)]
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(

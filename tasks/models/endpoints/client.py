@@ -36,8 +36,8 @@ class RequestsInFlight:
     """Limit of concurrent requests; a rising rate of responses doubles the limit, and a falling rate halves it."""
 
     BETTER, WORSE = 1.1, 0.7
-    """The limit is doubled if the rate is above BETTER times the rate at the limit's last change. It is halved if the
-    rate is below WORSE times the rate at the last change."""
+    """Ratios of the rate to the rate at the limit's last change. The limit is doubled above BETTER, and halved below
+    WORSE."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum, self.limit = maximum, min(4, maximum)
@@ -46,7 +46,7 @@ class RequestsInFlight:
         self._began = time.monotonic()
 
     def begin(self) -> None:
-        """Start to measure the rate, so that the pause before these requests does not count."""
+        """Begin to measure the rate, so that a pause before the next requests does not count."""
         with self._changed:
             self._ended, self._began = 0, time.monotonic()
 
@@ -67,7 +67,6 @@ class RequestsInFlight:
                 self._changed.notify_all()
 
     def _adapt(self) -> None:
-        """Double, halve or keep the limit, by the rate of responses since the last call, or since `begin`."""
         now = time.monotonic()
         rate = self._ended / max(now - self._began, 1e-9)
         if rate > self.BETTER * self._last_rate:
@@ -87,7 +86,7 @@ class Client:
 
     Attributes:
         endpoint: The model and its server.
-        cache: The folder of cached responses.
+        cache: The folder of cached responses; then the endpoint's own folder in it.
         rerun: The number of a forced rerun; cached responses of lower numbers are requested again.
         offline: True to use only cached responses.
         requests: Number of requests so far.
@@ -149,7 +148,7 @@ class Client:
 
     @property
     def session(self) -> Session:
-        """The HTTP session of this process; the session of an earlier run is closed."""
+        """The HTTP session that all threads of a run share; each run opens a new session."""
         return shared_session(
             self._service, contact=None, cache=self.cache, rerun=self.rerun, key=self._key, offline=self.offline
         )
@@ -170,7 +169,7 @@ class Client:
             path: The route of the server.
             body: The request.
             store: Cache the response.
-            fresh: Ignore a cached response.
+            fresh: Send the request even if its response is cached, unless offline.
             allow: Statuses that are no errors.
             error_of: Returns the error in a response; None without an error.
         """

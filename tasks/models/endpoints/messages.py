@@ -59,12 +59,8 @@ class CodePointTokenizer:
         return self.chat_template
 
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
-        """Return the ids of encoded turns; with `tokenize=False`, a readable text of the turns.
-
-        A prompt of the form `plain` comes with another template than this tokenizer's, without roles. It has one turn,
-        whose code points are returned.
-        """
-        if chat_template != self.chat_template:
+        """Return the ids of encoded turns; with `tokenize=False`, a readable text of the turns."""
+        if chat_template != self.chat_template:  # the template of the form `plain`, which has one turn and no roles
             (turn,) = turns
             return _code_points(turn["content"])
         if options.get("tokenize") is False:
@@ -76,8 +72,7 @@ class CodePointTokenizer:
 
 
 def _code_points(text: str) -> list[int]:
-    """Return the code points of a text, without a leading `_TURNS`, so that no text can be read as turns."""
-    return list(map(ord, text.lstrip(_TURNS)))
+    return list(map(ord, text.lstrip(_TURNS)))  # so that no text can be read as turns
 
 
 def prompt_of(ids: Sequence[int]) -> Prompt:

@@ -198,8 +198,7 @@ class ServedModel:
         The second request has another seed, so that both responses are cached. No greedy reply depends on the seed.
         """
         server = self.server
-        # No check if the server refuses `seed`, which tells the requests apart, or `temperature`, which makes replies
-        # greedy.
+        # The check needs `seed`, which tells both requests apart, and `temperature`, which makes replies greedy.
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
         # The choice depends only on the prompts' tokens, so that another order of the prompts causes no new requests.
@@ -235,13 +234,9 @@ class ServedModel:
         return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
     def _answer(self, reply: Reply, *, single_line: bool, header: str, limit: int | None) -> Answer:
-        """Return the answer of a server's reply.
+        """Return the answer of a server's reply, without `header` at its beginning.
 
-        Args:
-            reply: The reply.
-            single_line: True if the answer ends with its first line.
-            header: A beginning that is removed from the text.
-            limit: Limit of the answer's tokens, if the limit of the request included thoughts; otherwise None.
+        `limit` is the limit of the answer's tokens if the request's limit includes thoughts; otherwise None.
         """
         if reply.finish == "content_filter":
             return _without_answer("withheld", reply, reply.thoughts)
@@ -347,18 +342,12 @@ class ServedModel:
 
 
 def _without_answer(state: ReplyState, reply: Reply, thoughts: str) -> Answer:
-    """Return a reply without an answer: withheld, or ended within its thoughts."""
     text, thought_ids = ("", reply.token_ids) if state == "unfinished_thoughts" else (reply.text.strip(), ())
     return Answer(text, (), (), _NO_DISTRIBUTION, state, thoughts.strip(), thought_ids)
 
 
 class _Tokens:
-    """The tokens of an answer, if the server sends them.
-
-    Attributes:
-        ids: Token ids; empty if unknown.
-        log_probs: Log-probabilities of the tokens, nats; empty if unknown.
-    """
+    """The tokens of an answer; ids and log-probabilities (nats) are empty if the server does not send them."""
 
     def __init__(self, reply: Reply, tokenizer: Any) -> None:
         self.ids, self.log_probs, self._tokenizer = reply.token_ids, reply.token_log_probs, tokenizer
@@ -373,7 +362,7 @@ class _Tokens:
         return len(self.ids or self._texts)
 
     def begin_with(self, text: str) -> None:
-        """Drop the tokens before an answer with this text; drop all tokens if none of them begins the answer."""
+        """Drop the tokens before an answer with this text; drop all tokens if no token begins the answer."""
         for index in range(self.count):
             tail = slice(index, None)
             if self._text(tail).strip() == text.strip():
@@ -388,7 +377,6 @@ class _Tokens:
         self._keep(slice(last + 1) if self.count else None)
 
     def cut(self, count: int) -> str:
-        """Keep the first `count` tokens and return their text."""
         self._keep(slice(count))
         return self._text(slice(None))
 
@@ -398,7 +386,6 @@ class _Tokens:
         return "".join(self._texts[part])
 
     def _keep(self, part: slice | None) -> None:
-        """Keep a part of the tokens; None makes tokens and log-probabilities unknown."""
         if part is None:
             self.ids, self.log_probs, self._texts = (), (), ()
         else:
@@ -432,7 +419,6 @@ def load_served(
 
 @once_per_arguments
 def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, offline: bool) -> ServedModel:
-    """Probe a server, or read its last probe if the run is offline, and return the model."""
     client = Client(endpoint, cache, rerun, offline)
     tokenizer: Any = None
     if endpoint.tokenizer:
@@ -468,7 +454,6 @@ def _code_point_tokenizer(result: ProbeResult) -> CodePointTokenizer:
 
 
 def _warn_if_unencrypted(endpoint: Endpoint) -> None:
-    """Warn that requests travel unencrypted, only once in a process for each address."""
     if endpoint.is_unencrypted and endpoint.address not in _warned:
         _warned.add(endpoint.address)
         contents = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
@@ -480,7 +465,7 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
         )
 
 
-_warned = set[str]()  # addresses
+_warned = set[str]()  # addresses with a warning in this process
 
 if TYPE_CHECKING:
     # Never called: mypy checks by this function that the class has the protocols.

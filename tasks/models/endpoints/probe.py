@@ -1,7 +1,7 @@
-"""Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
+"""Probe a server before a study spends anything: a dozen requests test capabilities that a server may misstate.
 
 The table has the name of each check and its condition. A failed check is recorded with its reason, and the capabilities
-that depend on the check are removed. If the server refuses the model or has another tokenizer, ModelError is raised.
+that depend on the check are missing. If the server refuses the model or has another tokenizer, ModelError is raised.
 
     models          the server lists the model
     parameters      the server accepts the parameters of a request; a refused parameter is left out
@@ -178,13 +178,9 @@ def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Respon
 
 
 def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: list[Mapping[str, Any]]) -> Reply:
-    """Return the first reply; parameters that the server refuses are left out one by one.
+    """Return the first reply; parameters that the server refuses are left out one by one, and recorded in `result`.
 
-    Args:
-        server: The server.
-        result: The result of the probe, which records refused parameters.
-        prompt: The prompt.
-        others: The models that the server lists, if this model is not among them.
+    `others` are the models that the server lists, if this model is not among them.
     """
     reasons, endpoint, refused = dict[str, str](), server.endpoint, server.settings.refused
     while True:
@@ -213,7 +209,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
     lines = []
     for name, reason in reasons.items():
-        # The check log_probs reports a refused `logprobs`. The line of a usual name covers its other name, too.
+        # `logprobs` is recorded above. A parameter that is refused by both of its names has one line.
         if name in ("logprobs", *other_names):
             continue
         if name in OTHER_NAMES and OTHER_NAMES[name] not in reasons:
@@ -230,12 +226,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
 class _Checks:
     """The checks of one server, all with the same prompt.
 
-    Args:
-        server: The server.
-        result: The result, to which the checks are added.
-        prompt: The prompt.
-        reply: The first reply to the prompt.
-        listed_as: The id of the model in the server's list of models; empty if it is not listed.
+    `listed_as` is the id of the model in the server's list of models; empty if the model is not listed.
     """
 
     def __init__(self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str) -> None:
@@ -243,7 +234,6 @@ class _Checks:
         self._length, self._listed_as = _LENGTH, listed_as
 
     def run(self) -> None:
-        """Run all checks."""
         if self._prompt.turns and _is_thinking(self._reply):
             self._thoughts()
         self._description_of_reply()
@@ -278,7 +268,7 @@ class _Checks:
         result.fail("thoughts", f"thoughts do not end within {_THOUGHTS[-1]:,} tokens")
 
     def _switches(self) -> Iterator[tuple[str, bool]]:
-        """Yield the names of possible switches, each with True if it is a key of the request itself."""
+        """Yield the names of possible switches, each with True for a key of the request itself."""
         all_names = SWITCHES if self._server.takes_template_options else (_COMMON_SWITCH,)
         yield from ((name, False) for name in all_names)
         yield from ((name, True) for name in _REQUEST_SWITCHES)
@@ -303,7 +293,6 @@ class _Checks:
         """Record the replying model, its configuration and the chat template's tokens; check the prompt's tokens."""
         reply, result, server = self._reply, self._result, self._server
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
-        # `reply.model_and_configuration` is a pair: the names of the model and of the configuration.
         words = zip(("answers as", _CONFIGURATION), reply.model_and_configuration, strict=True)
         result.description |= {name: printable(word, 200) for name, word in words if word not in seen}
         message_tokens = server.tokenize(_STORY) if self._prompt.turns and reply.prompt_tokens else None
@@ -335,13 +324,11 @@ class _Checks:
             result.fail("limit", f"a reply ends after {count} tokens, although {self._length} were requested")
 
     def _greedy(self) -> None:
-        """Check that a second request gives the same greedy reply."""
         first, second = self._text(), self._text()
         if first != second:
             self._result.fail("greedy", f"the same request has the replies {_quoted(first)} and {_quoted(second)}")
 
     def _seeds(self) -> None:
-        """Check that other seeds give other replies, and that the same seed gives the same reply."""
         texts = [self._text(1.0, seed) for seed in (11, 12, 13)]
         if len(set(texts)) == 1:
             reason = "at temperature 1 three seeds give one reply; temperature or seed is ignored"
@@ -350,7 +337,6 @@ class _Checks:
             self._result.fail("seed", "the same seed gives another reply, so that replies cannot be drawn again")
 
     def _several(self) -> None:
-        """Check that one request gives several different replies."""
         result, settings = self._result, self._server.settings
         try:
             replies = self._unless_refused(lambda: self._replies(1.0, 21, 3))
@@ -363,7 +349,6 @@ class _Checks:
             result.fail("several", "all replies to one request are equal, so each reply has a request of its own")
 
     def _likeliest(self) -> None:
-        """Check the likeliest tokens, at two temperatures."""
         server, result = self._server, self._result
         refuses_temperature = "temperature" in server.settings.refused
         try:
@@ -409,7 +394,6 @@ class _Checks:
             self._result.fail("likeliest", f"the server continues no text: {_short(error)}", "likeliest_tokens")
 
     def _whole(self) -> None:
-        """Check that a whole distribution is sent, and that its likeliest token begins the greedy reply."""
         server, result, prompt = self._server, self._result, self._prompt
         dependent: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
         if not prompt.tokens or not server.has_distributions:
@@ -440,7 +424,6 @@ def _is_thinking(reply: Reply) -> bool:
 
 
 def _check_tokens(server: Server, write: Write) -> None:
-    """Raise ModelError if the server's tokens of a text are not those of the study's tokenizer."""
     own, theirs = write(_TOKENIZER_TEST).tokens, server.tokenize(_TOKENIZER_TEST)
     if theirs is None:
         return
@@ -474,10 +457,7 @@ def load_probe(client: Client) -> tuple[Server, ProbeResult]:
 
 
 def _file(client: Client) -> Path:
-    """Return the file of an endpoint's probe; its name depends only on settings that change replies.
-
-    For example, a server with a new address has the same file.
-    """
+    """Return the file of an endpoint's probe; a change of a setting that leaves replies as they are keeps the file."""
     settings = replace(
         client.endpoint,
         address="",
@@ -534,7 +514,6 @@ def _entry(model: str, entries: list[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the server's description of itself and the model."""
     words = {"id": entry.get("id"), "root": entry.get("root")}
     if api == "vllm":
         words["version"] = _mapping_at(client, "version").get("version")
@@ -544,7 +523,7 @@ def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str
         words |= {name: about.get(field_name) for name, field_name in fields.items()}
     texts = {name: str(value) for name, value in words.items() if value}
     texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
-    # An id that ends with the name of the file is left out. No id ends with "/", the default without a file.
+    # The id is left out if it only repeats the name of the file. Without a file, "/" ends no id.
     if texts.get("id", "").endswith(texts.get("file", "/")):
         del texts["id"]
     return {name: printable(text, 200) for name, text in texts.items()}
@@ -556,7 +535,6 @@ def _mapping_at(client: Client, path: str) -> Mapping[str, Any]:
 
 
 def _window(entry: Mapping[str, Any]) -> int | None:
-    """Return the context window in tokens that a server states for a model; None if it states none."""
     meta = entry.get("meta")
     lengths = (entry.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None)
     return next((length for length in lengths if isinstance(length, int) and length > 0), None)

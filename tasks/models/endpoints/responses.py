@@ -26,7 +26,6 @@ _BROKEN = ("error", "abort", "insufficient_system_resource")
 _TRANSIENT_CODES = (408, 429, 500, 502, 503, 529)
 _REQUIRED_KEYS = frozenset({"model", "messages", "prompt"})
 """Keys of a request that cannot be left out."""
-# Tags of HTML, and scripts and styles as a whole.
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
@@ -124,10 +123,7 @@ def _text_start(tokens: Sequence[str], text: str) -> int | None:
 
 
 def _finish(reason: Any, completion_tokens: Any, limit: int) -> Finish:
-    """Read a finish reason; an unknown reason counts as "length".
-
-    Without a reason, a reply with `limit` tokens ended at the limit.
-    """
+    """Read a finish reason; an unknown reason, or `limit` tokens without a reason, count as "length"."""
     word = str(reason).lower()
     if any(word.startswith(name) for name in _FILTERS):
         return "content_filter"
@@ -149,7 +145,6 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int:
-    """Read a token id or a count of tokens."""
     number = int(value)
     if not 0 <= number < LARGEST_VOCABULARY:
         raise ValueError(f"{value!r} is neither a token id nor a number of tokens")
@@ -169,7 +164,6 @@ def log_prob(value: Any) -> float:
 
 
 def _log_probs(values: Any) -> tuple[float, ...]:
-    """Read the log-probabilities of a reply's tokens; empty if any is null."""
     listed = list(values)
     return () if any(value is None for value in listed) else tuple(map(log_prob, listed))
 
@@ -248,7 +242,7 @@ def refused_parameter(content: Any, sent: Collection[str]) -> str:
 
 
 def _strings(content: Any, depth: int = 0) -> Iterator[str]:
-    """Yield all strings of an error, without fields that repeat the request."""
+    """Yield the strings of an error, without fields that repeat the request."""
     if isinstance(content, str):
         yield content
     elif depth < 20 and isinstance(content, dict | list):

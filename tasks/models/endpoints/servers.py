@@ -74,7 +74,7 @@ class Server:
         self.settings = settings or RequestSettings(template_options=self.takes_template_options)
 
     def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
-        """Return `count` replies to a prompt; `fresh` ignores a cached response."""
+        """Return `count` replies to a prompt; `fresh` sends the request even if its response is cached."""
         if prompt.tokens and not self.takes_tokens:
             raise ModelError(f"model {self.endpoint.name}: its server takes no tokens; leave `tokenizer` out")
         body: dict[str, Any] = {
@@ -173,13 +173,7 @@ class Server:
     ) -> Content:
         """Send a request and return the content that `read` extracts; an unreadable response is never cached.
 
-        Args:
-            path: The route.
-            body: The request.
-            read: Extracts the content of a response.
-            fresh: Ignore a cached response.
-            store: Cache the response.
-            may_filter: Treat the error of a content filter as a reply.
+        With `may_filter`, `read` also gets the error of a content filter.
 
         Raises:
             RefusedParameter: The server names a parameter that it refuses.
@@ -213,7 +207,6 @@ class Server:
         return results[-1]
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        """Return the turns and the options of a prompt as keys of a request."""
         request_options = {
             name: value for name, value in prompt.options.items() if name in self.settings.request_options
         }
@@ -289,7 +282,7 @@ class Vllm(Server):
 
 
 class LlamaCpp(Server):
-    """llama.cpp by its own route /completion, because its OpenAI route ignores `echo` and sends no token ids."""
+    """llama.cpp by its own route /completion, because its OpenAI route sends no token ids."""
 
     name, has_distributions, takes_tokens, takes_template_options = "llama.cpp", True, True, True
     is_sequential = True  # parallel requests use separate slots, which share no KV cache
@@ -329,10 +322,9 @@ class LlamaCpp(Server):
         return self._post("completion", body, read)
 
     def _letter_bias(self) -> Mapping[str, Any]:
-        """Return a bias by which llama.cpp draws a letter.
+        """Return a bias that makes llama.cpp draw a letter; the distribution that it sends does not include the bias.
 
-        If the drawn token is only a part of a UTF-8 character, the server sends no distribution. The distribution that
-        it sends with a letter does not include the bias.
+        The reason: llama.cpp sends no distribution if the drawn token is only a part of a UTF-8 character.
         """
         if self._letter is None:
             (self._letter, *_) = self.tokenize("a") or (0,)
@@ -344,7 +336,6 @@ class LlamaCpp(Server):
         return self._post("tokenize", body, _token_ids, store=False)
 
     def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
-        """Return the request for reply `number` to a prompt; the number is added to the seed."""
         return {
             "prompt": list(prompt.tokens),
             "n_predict": decoding.max_tokens,
@@ -361,7 +352,6 @@ class LlamaCpp(Server):
 
 
 def _verdict_format(choices: Sequence[str]) -> Mapping[str, Any]:
-    """Return the format of a reply whose `verdict`, in JSON, is one of the choices."""
     properties = {"verdict": {"type": "string", "enum": list(choices)}}
     schema = {"type": "object", "properties": properties, "required": ["verdict"], "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}

@@ -95,7 +95,7 @@ def convert_once(gguf: Path, digest: str) -> Path:
     """Convert a GGUF file into a folder, unless an earlier call has converted it.
 
     Args:
-        gguf: the file.
+        gguf: the GGUF file.
         digest: the SHA-256 of the file.
 
     Returns:
@@ -142,7 +142,6 @@ def _write_conversion(gguf: Path, folder: Path) -> None:
 
 
 def _damage(folder: Path) -> str | None:
-    """Return the fault of a converted folder; None if its files match its manifest."""
     try:
         digests = json_object((folder / _MANIFEST).read_text(encoding="utf-8"))
         files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
@@ -155,7 +154,6 @@ def _damage(folder: Path) -> str | None:
 
 
 def _convert(gguf: Path, folder: Path) -> None:
-    """Write the weights, in float32, and the tokenizer of a GGUF file into a folder."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

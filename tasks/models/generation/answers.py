@@ -1,4 +1,4 @@
-"""Ends of answers, ends of thoughts in the tokens of a reply, and distributions along a known answer."""
+"""Ends of answers and of thoughts in the tokens of a reply, and the mean distribution over the tokens of an answer."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,8 +19,7 @@ class AnswerEnd:
     Args:
         model: the network.
         form: the form of the prompt.
-        header: the header that the model writes before an answer, such as "assistant"; "" if it writes none. The
-            header is removed from the answer.
+        header: the text before every answer, such as "assistant", which is removed; "" without a header.
     """
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
@@ -97,13 +96,13 @@ class Thoughts:
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._marks_of(reply)) is None:
             return (), self._open_marks is None
-        # Begin at the first window with the closing mark. Without such a window, all tokens are thoughts.
-        first_window = len(reply)
+        # Skip the tokens before the closing mark, in steps of WINDOW tokens. Without the mark, all tokens are thoughts.
+        first = len(reply)
         for start in range(0, len(reply), WINDOW):
             if marks.close.search(self._text(reply[max(0, start - WINDOW) : start + WINDOW])):
-                first_window = start
+                first = start
                 break
-        for count in range(first_window + 1, len(reply) + 1):
+        for count in range(first + 1, len(reply) + 1):
             if self._phase(reply[:count]) == "answer":
                 is_closed = self._phase(reply[: count - 1]) == "closed"
                 return (reply[: count - 1], True) if is_closed else self._cut_last_token(reply[:count], marks)
@@ -125,7 +124,6 @@ class Thoughts:
         return text.strip()
 
     def _phase(self, tokens: tuple[int, ...]) -> _Phase:
-        """Return the phase of a reply after these tokens."""
         marks = self._marks_of(tokens)
         text = self._text(tokens[-WINDOW:])
         if marks is None:
@@ -136,7 +134,7 @@ class Thoughts:
         return "answer" if text[closing.end() :].strip() else "closed"
 
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
-        """Remove the part of the last token that belongs to the answer; return the tokens of the thoughts and True.
+        """Return the tokens without the last token's part of the answer, and True.
 
         If no tokens of the vocabulary spell the thoughts, return all tokens and False: the thoughts count as open.
         """

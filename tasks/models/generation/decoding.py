@@ -2,14 +2,11 @@
 
 p2 is the distribution of a step after the prompt with its context, p1 the distribution after the prompt without it. The
 tokens of the reply so far follow both prompts. Logarithms are natural. Draws, log-probabilities and the mean
-distribution of a reply are computed from the combined distribution p. The functions need only logits and no model, so
-that their results can be checked by hand.
+distribution of a reply are computed from the combined distribution p.
 
     cad     p(y) ~ p2(y)^(1+a) / p1(y)^a                        Shi et al. 2024, arXiv 2305.14739
     adacad  like cad, with a = JSD(p1, p2) of each step         Wang et al. 2025, arXiv 2409.07394
     coiecd  like cad, but p1 (p2 / p1)^a for some tokens        Yuan et al. 2024, arXiv 2402.11893
-
-For a fourth name, `greedy`, `decoding_of` returns None: the model's own distribution is not changed.
 """
 
 import math
@@ -28,13 +25,12 @@ _STEEPEST = 2.4  # if logits change by at most a small r, JSD(p1, p2) changes by
 class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
-    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. The formula is
-    the paper's. The released code differs: its "top-p 1.0" drops the tokens after the point at which the sum of the
-    sorted float32 probabilities rounds to 1.
+    Source: Shi et al. 2024 (NAACL) for the formula, and github.com/xhan77/context-aware-decoding for the weights. The
+    released code differs: its "top-p 1.0" drops the tokens after the sum of sorted float32 probabilities rounds to 1.
 
     Attributes:
-        weight: alpha of the paper, at least 0; 0 is the model's own distribution. The paper takes 1 if contexts
-            conflict with the model's knowledge, and 0.5 for summaries.
+        weight: alpha of the paper, at least 0. The paper takes 1 for conflicts with the model's knowledge, and 0.5 for
+            summaries.
 
     Raises:
         UsageError: the weight is out of range.
@@ -52,10 +48,7 @@ class ContextAware:
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error of a log-probability, (n,), apart from an error that all tokens of a step share.
 
-        Args:
-            conditioned: logits with the context, (n, V).
-            contextless: logits without the context, (n, V).
-            rounding: the largest error of a logit.
+        `rounding` is the largest error of a logit; the logits are those of `log_probs`.
         """
         return _constant(conditioned, (1 + 2 * self.weight) * rounding)
 
@@ -64,14 +57,13 @@ class ContextAware:
 class AdaptiveContextAware:
     """AdaCAD: context-aware decoding whose weight is, at each step, max(least, JSD(p1, p2)).
 
-    Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: in a step with a probability of exactly
-    0, the released code raises all probabilities below 1e-9 to 1e-9 before it computes the divergence; here the
-    divergence is exact. The released code also drops tokens, like the released code of CAD.
+    Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: the divergence is exact; in a step with
+    a probability of exactly 0, the released code first raises all probabilities below 1e-9 to 1e-9. The released code
+    also drops tokens, like the released code of CAD.
 
     Attributes:
         least: lower bound of the weight, at least 0; 0 for short answers. The authors use 0.3 for long texts.
-        base: base of the divergence's logarithm, e or 2. The authors' code uses e, so that weights are in [0, 0.69];
-            with base 2 they are in [0, 1].
+        base: base of the divergence's logarithm: e, as in the authors' code, for weights in [0, 0.69], or 2 for [0, 1].
 
     Raises:
         UsageError: a value is out of range.
@@ -86,7 +78,7 @@ class AdaptiveContextAware:
             raise UsageError(f"base of adacad is {self.base}; it must be 2, or {math.e} for natural logarithms")
 
     def weights(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
-        """Return the weight of each step, (n,), from logits like those of `log_probs`."""
+        """Return the weight of each step, (n,), from the logits of `log_probs`."""
         return (divergences(conditioned, contextless) / math.log(self.base)).clamp(min=self.least)
 
     def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
@@ -94,10 +86,7 @@ class AdaptiveContextAware:
         return _contrast(conditioned, conditioned, contextless, self.weights(conditioned, contextless).unsqueeze(1))
 
     def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error of a log-probability, (n,), apart from an error that all tokens of a step share.
-
-        Rounding moves the weight, too, which matters most for tokens that p1 and p2 rate very differently.
-        """
+        """Return a bound of the error, like `ContextAware.error`; rounding moves the weight, too."""
         weight_error = _STEEPEST * rounding / math.log(self.base)
         contrast = torch.log_softmax(conditioned, dim=1) - torch.log_softmax(contextless, dim=1)
         width = contrast.amax(dim=1) - contrast.amin(dim=1)
@@ -114,11 +103,10 @@ class EntropyConstrained:
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
-    The entropy H(p1) is the same for all tokens and cancels in the softmax, so that d(y) is 1 / p2(y) up to a factor.
-    The constraint is then min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound, this
-    token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With the default
-    weight 1, tokens that satisfy the constraint get p2(y), and other tokens get p2(y)^2 / p1(y), up to a factor.
-    Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
+    H(p1) cancels in the softmax, and the constraint becomes min p2 / ratio <= p2(y) <= ratio max p2. If only one token
+    is above the upper bound, this token satisfies the constraint, too, because a context that leaves no doubt is not a
+    conflict. With weight 1, tokens that satisfy the constraint get p2(y), and other tokens get p2(y)^2 / p1(y), up to a
+    factor. Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults.
 
     Attributes:
         weight: alpha of the paper, at least 0.
@@ -158,9 +146,9 @@ class EntropyConstrained:
         return errors.masked_fill_(unsure[0] | unsure[1], math.inf)
 
     def _bounds(self, conditioned: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the highest and the lowest logit that satisfy the constraint, (n, 1) each."""
-        room = -math.log(self.ratio)
-        return conditioned.amax(dim=1, keepdim=True) - room, conditioned.amin(dim=1, keepdim=True) + room
+        """Return the upper and the lower bound of the logits that satisfy the constraint, (n, 1) each."""
+        log_ratio = math.log(self.ratio)
+        return conditioned.amax(dim=1, keepdim=True) + log_ratio, conditioned.amin(dim=1, keepdim=True) - log_ratio
 
 
 Decoding = ContextAware | AdaptiveContextAware | EntropyConstrained
@@ -210,8 +198,7 @@ class Contrast:
     Attributes:
         decoding: the contrastive decoding.
         contextless: (m, V), the logits of these rows without the context.
-        rows: (m,), the indices of these rows in the forward pass, in rising order. Other rows keep the model's own
-            distribution.
+        rows: (m,), the indices of these rows in the forward pass, in rising order.
     """
 
     decoding: Decoding
@@ -224,7 +211,7 @@ class Contrast:
         Args:
             part: (k, V) float32, consecutive rows of the forward pass.
             start: index of the first of these rows.
-            rounding: the largest error of a model's logit.
+            rounding: the largest error of a logit.
 
         Returns:
             Logits, (k, V), and the largest error of each row, (k,).
@@ -242,12 +229,10 @@ class Contrast:
 def _contrast(
     base: torch.Tensor, conditioned: torch.Tensor, contextless: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-softmax, (n, V), of base + weight (conditioned - contextless)."""
     return torch.log_softmax(base + weight * (conditioned - contextless), dim=1)
 
 
 def _constant(like: torch.Tensor, value: float) -> torch.Tensor:
-    """Return a tensor, (n,) float64, with the same value for each row of another tensor."""
     return torch.full((len(like),), value, dtype=torch.float64, device=like.device)
 
 

@@ -1,6 +1,6 @@
 """Greedy replies of one line: the most probable token at every step, up to the end of the first line with text.
 
-The decoding does not use transformers' `generate`. From a model's generation settings, it takes only the end tokens.
+Transformers' `generate` is not used, and from a model's generation settings only the end tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,6 @@ def greedy_lines(
     broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
     def decode_plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Decode the replies like `_LineDecoder.decode`, and read every prompt in full at every step."""
         grown_prompts = [[*prompt] for prompt in prompts]
 
         def next_logits(tokens: torch.Tensor) -> torch.Tensor:
@@ -61,8 +60,7 @@ def greedy_lines(
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        # Each query is a unit with one path. The path has the tokens of a prompt after the prefix that all prompts of
-        # a context share, up to the prompt's last token.
+        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
@@ -89,8 +87,7 @@ class _LineDecoder:
         # A token with a part of a character counts as blank, because the character may be a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # Masks over the vocabulary. `_ends_reply` has the tokens that end every reply: end tokens, and tokens with a
-        # line break after visible text.
+        # Masks over the vocabulary. `_ends_reply`: end tokens, and tokens with a line break after visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(
@@ -102,18 +99,13 @@ class _LineDecoder:
     def decode(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], max_tokens: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the greedy tokens of replies, and True for each reply with a logit that is not finite.
+        """Return the greedy tokens of replies, (..., steps), and a mask, (...), True for a logit that is not finite.
 
-        Args:
-            logits: (..., V), the logits of the first step.
-            following: reads the next token of each reply, (...), and returns the logits after it.
-            max_tokens: limit of the steps.
-
-        Returns:
-            Tokens (..., steps), and the mask (...).
+        `logits`, (..., V), are of the first step. `following` reads the next token of each reply, (...), and
+        returns the logits after this token.
         """
         steps: list[torch.Tensor] = []
-        # Masks over the replies; a reply is broken if a logit before its end is not finite.
+        # A reply is broken if a logit before its end is not finite.
         has_ended, has_text, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)

@@ -1,4 +1,4 @@
-"""Prompts in cache slots. A prefix of at least `WORTH` tokens that a slot contains is copied, and not read again."""
+"""Prompts in cache slots. A prefix of at least `MIN_SHARED` tokens that a slot contains is copied, not read again."""
 
 import itertools
 from collections.abc import Sequence
@@ -11,11 +11,10 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
-WORTH = 8
+MIN_SHARED = 8
 """Fewest shared tokens for which keys are copied, or for which a tree waits until another prompt is read."""
 
-_NO_TOKEN = -1
-"""Entry of `PromptCache._tokens` for an index of a slot that has no token."""
+_NO_TOKEN = -1  # entry of `PromptCache._tokens` for an index without a token
 
 
 class UnreadTokens(NamedTuple):
@@ -46,7 +45,7 @@ class PromptCache:
         self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NO_TOKEN)
 
     def longest_prefix(self, prompt: Tokens) -> tuple[int, int]:
-        """Return the slot with the longest prefix of a prompt, and the prefix's length; lengths below WORTH count as 0.
+        """Return the slot with the longest prefix of a prompt, and the prefix's length; 0 for less than MIN_SHARED.
 
         The last token of a prompt is always read, for the logits after it.
         """
@@ -55,7 +54,7 @@ class PromptCache:
         np.not_equal(self._tokens[:, :last], np.asarray(prompt[:last], dtype=np.int64), out=differs[:, :last])
         lengths = differs.argmax(axis=1)  # the first difference; the last column always differs
         slot = int(lengths.argmax())
-        return slot, int(lengths[slot]) if lengths[slot] >= WORTH else 0
+        return slot, int(lengths[slot]) if lengths[slot] >= MIN_SHARED else 0
 
     def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[UnreadTokens]:
         """Copy cached prefixes of the prompts into these slots, and return the tokens that must still be read."""
@@ -63,12 +62,11 @@ class PromptCache:
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # the other tokens are recorded, and may be copied, once they are read
-        # Copies are made in order, because the source of a copy may be the target of an earlier copy.
+            self.record(slot, prompt[:start])  # the caller records the other tokens once they are read
+        # Order matters: the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
-            # Every target gets the longest prefix of these targets. The next read of a target overwrites the tokens
-            # from the target's `start` on.
+            # Every target gets the longest prefix; the next read overwrites the target's tokens from its `start` on.
             if targets:
                 self.slots.copy(source, [slot for slot, _ in targets], max(start for _, start in targets))
         return [

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.prompt_cache import WORTH, PromptCache, UnreadTokens
+from swaymeter.tasks.models.generation.prompt_cache import MIN_SHARED, PromptCache, UnreadTokens
 from swaymeter.tasks.models.generation.slots import SlotTokens
 from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
@@ -38,7 +38,7 @@ class PassLogits(NamedTuple):
 
     Attributes:
         logits: (n, V), the logits after every prompt.
-        contextless: (m, V), the logits after m of these prompts without their contexts; m is 0 without a contrastive
+        contextless: (m, V), the logits after m of the prompts without their contexts; m is 0 without a contrastive
             decoding.
         contextless_rows: (m,), the indices of these m prompts, in rising order.
     """
@@ -67,10 +67,7 @@ class PlainReader:
         return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
 
     def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
-        """Read prompts, and the same prompts without their contexts.
-
-        `tree` is one of the prompts' trees; its `points` have a column for each new token.
-        """
+        """Read prompts, and the same prompts without their contexts; `tree.points` has a column for each new token."""
         contextless_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
         logits = read_plain(self.model, [*prompts, *contextless_prompts.values()], new_tokens=tree.points.shape[1])
         return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(contextless_prompts))
@@ -84,8 +81,7 @@ class SlotReader:
         slots: number of slots.
         slot_tokens: tokens of a slot.
         contextless_slot_tokens: tokens of a slot of a second cache, for prompts without their contexts; 0 without a
-            contrastive decoding. Slot i of both caches has the same prompt. Prompts that are equal without their
-            contexts are prefilled once.
+            contrastive decoding. Slot i of both caches has the same prompt.
     """
 
     def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
@@ -96,24 +92,23 @@ class SlotReader:
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
 
-        A tree waits if it shares a long prefix with the tree `before`, which is prefilled first. A prefix is long if
-        at least WORTH of its tokens are in no slot yet, and if these are at least half of the tree's unread tokens.
+        A tree waits until the tree `before` is prefilled if it shares tokens with `before` that no slot has. The
+        shared tokens must be at least MIN_SHARED, and at least half of the tree's unread tokens.
         """
         cached = self._cache.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
         if before is not None:
             saved = common_prefix_length([before.prompt, tree.prompt]) - cached
-            if saved >= WORTH and 2 * saved >= unread_tokens:
+            if saved >= MIN_SHARED and 2 * saved >= unread_tokens:
                 return None
         if tree.contextless is not None:
             unread_tokens += len(tree.contextless) - self._contextless_cache.longest_prefix(tree.contextless)[1]
         return unread_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
-        """Read the prompts of new trees into their slots."""
+        """Read the prompts of new trees into their slots; prompts that are equal without contexts are read once."""
         unread = self._cache.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
-        # Equal prompts without their contexts are read into one slot, and copied into the other slots.
         slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
         for index, prompt in prompts.items():
             slots_by_prompt.setdefault(prompt, []).append(trees[index].slot)
@@ -164,9 +159,9 @@ def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: 
 
 
 def rounding(model: Network) -> float:
-    """Return a bound on the difference that batches make to a logit; 0 for other dtypes than float32.
+    """Return a bound on the difference that batches make to a logit, which can change a draw.
 
-    0 means that no draw is repeated: in these dtypes, the difference is too large to make draws repeatable.
+    The bound is 0 for other dtypes than float32, so that every draw counts as certain: their differences are too large.
     """
     if model.dtype != "float32":
         return 0.0
@@ -178,7 +173,7 @@ def rounding(model: Network) -> float:
 
 
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
-    """Return the logits after the prompts of a comparison, whose contexts are prefilled and whose tails are decoded."""
+    """Return the logits after prompts of a comparison: their contexts are prefilled, and their tails decoded."""
     if reason := reason_against_trees(model):
         raise CannotRead(reason)
     trees = [

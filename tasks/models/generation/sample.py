@@ -1,7 +1,7 @@
 """Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
-If `max_thoughts` is set, thoughts are decoded first, and the answer is sampled after them with separate random numbers.
-Without `max_thoughts`, whole replies are decoded. If a reply begins with thoughts, its answer is then sampled again.
+With `max_thoughts`, thoughts are decoded first, and the answer is sampled after the thoughts with separate random
+numbers. Without `max_thoughts`, whole replies are decoded; the answer of a reply with thoughts is then sampled again.
 """
 
 from collections import deque
@@ -50,7 +50,7 @@ def sample_answers(
 
     Args:
         model: the network.
-        prompts: token ids of each prompt.
+        prompts: tokens of each prompt.
         identities: a tuple of names for each prompt. Draws depend only on this tuple, the seed and the model's name.
         **options: see SampleOptions.
 
@@ -75,7 +75,7 @@ def sample_answers(
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
-    first_steps = max_thoughts or max_new_tokens  # steps of the first decoding, of thoughts or of whole replies
+    first_steps = max_thoughts or max_new_tokens  # of thoughts, or of whole replies
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
         for tokens in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
@@ -84,7 +84,7 @@ def sample_answers(
     ends = AnswerEnd(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])
     later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens after its first thoughts
-    decode = partial(_decode, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
+    decode = partial(_decode, model, sampling=sampling, contrastive_decoding=settings["decoding"], at_once=at_once)
     replies = decode(
         prompts,
         contextless_prompts,
@@ -92,13 +92,13 @@ def sample_answers(
         [numbers[:, :first_steps] for numbers in points],
         thoughts if max_thoughts else ends,
     )
-    # Numbers of the replies whose answers are decoded next, by the number of the prompt and the tokens of the thoughts.
+    # Numbers of the replies whose answers are decoded next, by number of the prompt and tokens of the thoughts.
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, replies_of_prompt in enumerate(replies):
         for member, reply in enumerate(replies_of_prompt):
             thought, is_finished = thoughts.split(reply.token_ids)
             length = max(len(prompts[number]), len(contextless_prompts[number] or ())) + len(thought) + max_new_tokens
-            # Without an end of the thoughts, or without room for an answer after them, the reply has no answer.
+            # The reply has no answer if its thoughts do not end, or leave no room for an answer.
             if not is_finished or (thought and model.context_window and length > model.context_window):
                 replies_of_prompt[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:  # the answer is decoded after the thoughts; otherwise the reply is the answer
@@ -161,41 +161,33 @@ def _decode(
     ends: AnswerEnd | Thoughts,
     *,
     sampling: Sampling,
-    contrast: Decoding | None,
+    contrastive_decoding: Decoding | None,
     at_once: int,
 ) -> list[list[Answer]]:
-    """Decode the replies to each prompt, one for each row of its random numbers.
+    """Decode the replies to each prompt, one for each row of its `points`, (replies, steps) random numbers.
 
-    Args:
-        model: the network.
-        prompts: tokens of each prompt.
-        contextless_prompts: each prompt without its context; None for a prompt whose distribution is not contrasted.
-        identities: a tuple for each prompt, for messages.
-        points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
-        ends: decides after which token a reply, or its thoughts, ends.
-        sampling: temperature and truncation.
-        contrast: the contrastive decoding; None for the model's own distribution.
-        at_once: limit of the prompts in a batch.
+    NaN stands for greedy replies. `ends` decides after which token a reply, or its thoughts, ends. `at_once` is a limit
+    of the prompts whose replies are decoded together.
     """
     if not prompts:
         return []
     trees = [Tree(number, prompt, points[number], contextless_prompts[number]) for number, prompt in enumerate(prompts)]
     max_tokens, max_replies = points[0].shape[1], max(map(len, points))
     contextless = [contextless_prompt for contextless_prompt in contextless_prompts if contextless_prompt is not None]
-    # Tokens of a slot for prompts with their replies, and of a slot for prompts without their contexts.
+    # Tokens of a slot in the two caches of `SlotReader`: for prompts, and for prompts without their contexts.
     slot_tokens = tuple(
         max(map(len, group)) + max_tokens * max_replies if group else 0 for group in (prompts, contextless)
     )
     at_once = min(at_once, len(trees), model.traits.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
-    if engine_name != PLAIN:  # four fifths of the budget are for slots, and one fifth is for shared prefixes
+    if engine_name != PLAIN:  # four fifths of the budget are for the slots and their replies
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # For each reply: sums in float32 and logits, and as much again for the computation of a step.
         step_bytes = max_replies * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
         slot_bytes = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot_bytes))
     trees = sort_by_prefix(trees)
-    decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
+    decoding = _Decoding(model, engine_name, identities, sampling, contrastive_decoding, max_tokens, ends)
     replies = {}
     for tree in decoding.finish_trees(trees, at_once, *slot_tokens):
         replies[tree.number] = tree.ended
@@ -205,23 +197,13 @@ def _decode(
 
 @dataclass(eq=False)
 class _Decoding:
-    """Decoding of the replies to many prompts.
-
-    Attributes:
-        model: the network.
-        engine: the name of the engine.
-        identities: a tuple for each prompt, for messages.
-        sampling: temperature and truncation.
-        contrast: the contrastive decoding; None for the model's own distribution.
-        max_tokens: limit of the tokens of a reply.
-        ends: decides after which token a reply, or its thoughts, ends.
-    """
+    """Decoding of the replies to many prompts; see `_decode`."""
 
     model: Network
     engine: str
-    identities: Sequence[tuple[str, ...]]
+    identities: Sequence[tuple[str, ...]]  # for messages
     sampling: Sampling
-    contrast: Decoding | None
+    contrastive_decoding: Decoding | None
     max_tokens: int
     ends: AnswerEnd | Thoughts
 
@@ -247,11 +229,9 @@ class _Decoding:
     def _finish_with(
         self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
     ) -> Iterator[Tree]:
-        """Yield each tree when all its replies have ended; the reader has `slots` slots."""
         free = list(range(slots))
         while waiting or growing:
-            # An eighth of the slots has to be free, so that several prompts are prefilled in one forward pass. Without
-            # a reply to decode, there is no reason to wait.
+            # While replies are decoded, wait for an eighth of the slots: a forward pass then prefills several prompts.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(reader, waiting, free)
                 growing += entering
@@ -270,16 +250,14 @@ class _Decoding:
                 yield tree
 
     def _entering(self, reader: PlainReader | SlotReader, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """Return the trees to prefill next, each with the lowest free slot.
-
-        A tree may wait until another tree with the same prefix is prefilled.
-        """
+        """Return the trees to prefill next, each with the lowest free slot."""
         budget = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
         chosen, later = list[Tree](), list[Tree]()
         while waiting and len(free) > len(later):  # a slot is reserved for each tree that waits
             tree = waiting.popleft()
-            tokens = reader.unread_tokens(tree, chosen[-1] if chosen else None)  # None: the tree has to wait
+            # None: the tree waits until another tree with the same prefix is prefilled.
+            tokens = reader.unread_tokens(tree, chosen[-1] if chosen else None)
             if tokens is None or (chosen and tokens > budget):
                 later.append(tree)
                 if tokens is not None:
@@ -320,7 +298,7 @@ class _Decoding:
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
     def _choose_tokens(self, pass_logits: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
-        """Yield for every reply the row of its node, its number, its next token and the token's log-probability."""
+        """Yield for every reply: row of its node, number, next token and the token's log-probability."""
         replies = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in replies])
         rows, sums = [row for row, _ in replies], [node.sums for node in nodes]
@@ -347,10 +325,12 @@ class _Decoding:
             yield row, member, token, log_prob
 
     def _contrast(self, contextless: torch.Tensor, rows: Sequence[int]) -> Contrast | None:
-        return Contrast(self.contrast, contextless, rows) if self.contrast is not None and rows else None
+        if self.contrastive_decoding is None or not rows:
+            return None
+        return Contrast(self.contrastive_decoding, contextless, rows)
 
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
-        """Raise ScoreError for the first node whose prompt breaks when it is read alone."""
+        """Raise ScoreError for the first node whose prompt gives no finite distribution when it is read alone."""
 
         def breaks_alone(node: Node) -> bool:
             return any(

@@ -4,7 +4,7 @@
     the most probable tokens whose probabilities add up to top_p (1: all). The first token with sum_{a' <= a} p'(a') > u
     is drawn.
 
-Rounding errors of logits differ in every batch. So `draw` also returns whether these errors can change the token.
+Rounding errors of logits differ in every batch, so `draw` also returns a mask of tokens that no such error can change.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
@@ -20,13 +20,13 @@ from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
-_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}  # logits of the rows that are processed together
+_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}  # logits, which fit a processor's cache
 _BLOCK = 256  # tokens whose probabilities are first summed in float32; float64 alone takes ten times as long
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Parameters of sampling; UsageError for values out of range.
+    """Temperature and truncation of distributions; UsageError for values out of range.
 
     Attributes:
         temperature: positive.
@@ -65,18 +65,17 @@ def draw(
         rounding: the largest error of a logit: a number for all rows, or (n,) float64.
 
     Returns:
-        Tokens (k,), and a mask (k,), True if rounding cannot change the token. Probabilities are float32, and their
-        sums float64.
+        Tokens (k,), and a mask (k,), True if rounding cannot change the token.
     """
     errors = torch.as_tensor(rounding, dtype=torch.float64, device=logits.device).expand(len(logits))
-    weights, is_certain_top = _weights(logits, sampling, errors)
+    weights, is_truncation_certain = _weights(logits, sampling, errors)
     # Find the block of tokens in which a point lies, and then the token within the block.
     padding = -weights.shape[1] % _BLOCK
     padded = torch.nn.functional.pad(weights, (0, padding)) if padding else weights
     blocks = padded.view(len(weights), -1, _BLOCK)
     ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]  # the sum of all weights up to the end of each block
     total = ends[:, -1:]
-    # The point as a sum of weights, which stays below the total.
+    # The point scaled to the sum of weights, and strictly below this sum.
     target = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
     block = torch.searchsorted(ends, target, right=True)
     below = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
@@ -90,39 +89,33 @@ def draw(
     # The distance of the point from the nearer end of its token's interval, as a probability.
     margin = torch.minimum(above - target, target - (above - block_weights.gather(1, token))) / total
     # Errors of the logits move a cumulative probability by at most error / (2 temperature).
-    is_certain = is_certain_top[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
+    is_certain = is_truncation_certain[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
     return (block * _BLOCK + token).squeeze(1), is_certain
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the weights of tokens.
-
-    Returns:
-        Weights (n, V), 0 for tokens outside top_k or top_p, and a mask (n,), True if rounding cannot change which
-        tokens are outside.
-    """
-    is_certain_top = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
+    """Return weights of tokens, (n, V), 0 if truncated, and a mask, (n,), False if rounding may truncate others."""
+    is_truncation_certain = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
         largest = logits.topk(sampling.top_k + 1, dim=1).values
         least, runner_up = largest[:, -2:].unbind(dim=1)
         weights.masked_fill_(logits < least.unsqueeze(1), 0.0)
-        is_certain_top &= least - runner_up >= 2 * errors
+        is_truncation_certain &= least - runner_up >= 2 * errors
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
-        # A token is inside if the tokens before it, the most probable ones, do not add up to top_p.
+        # A token is in the nucleus if the more probable tokens do not add up to top_p.
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
         in_nucleus = before < sampling.top_p
         weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(in_nucleus, 0.0).float())
-        # Rounding can change the tokens inside if a sum is near top_p, or if the last token inside is nearly as
-        # probable as the first token outside.
+        # Rounding can change the nucleus if a sum is near top_p, or if its last token is hardly likelier than the next.
         at_the_cut = ((before - sampling.top_p).abs() <= errors.unsqueeze(1) / sampling.temperature) & (ordered > 0)
         last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
         gap = ordered.gather(1, last).log() - first_out.log()
         swapped = (gap.squeeze(1) < 2 * errors / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
-        is_certain_top &= ~(at_the_cut.any(dim=1) | swapped)
-    return weights, is_certain_top
+        is_truncation_certain &= ~(at_the_cut.any(dim=1) | swapped)
+    return weights, is_truncation_certain
 
 
 class Step(NamedTuple):
@@ -132,8 +125,7 @@ class Step(NamedTuple):
         tokens: the next token of every reply.
         log_probs: the log-probability of this token, nats.
         is_certain: True if rounding cannot change the token.
-        broken: rows of `logits` with a logit that is not finite; with such a row, the other fields of all rows are
-            invalid.
+        broken: rows of `logits` with a logit that is not finite; any such row makes all other fields invalid.
     """
 
     tokens: list[int]
@@ -145,7 +137,7 @@ class Step(NamedTuple):
 @torch.inference_mode()
 def step(
     logits: torch.Tensor,
-    nodes: Sequence[int],
+    rows: Sequence[int],
     points: NDArray[np.float64],
     sampling: Sampling,
     *,
@@ -155,11 +147,9 @@ def step(
 ) -> Step:
     """Choose the next token of every reply.
 
-    The distributions are computed in slices, which fit the cache of a processor and take little memory of a GPU.
-
     Args:
         logits: (n, V) in any dtype, a row for each node. A node has the replies with the same tokens so far.
-        nodes: (k,), the row of each reply's node.
+        rows: (k,), the row of each reply's node.
         points: (k,), the uniform number of each reply; NaN for the most probable token.
         sampling: temperature and truncation.
         sums: for each node a tensor, (V,) float32, to which the distribution of the node is added.
@@ -167,11 +157,11 @@ def step(
         contrast: a contrastive decoding, which replaces the distributions of some nodes; None for no change.
     """
     device = logits.device
-    nodes_of_replies, points_of_replies = torch.tensor(list(nodes)), torch.from_numpy(points)
-    tokens = torch.zeros(len(nodes_of_replies), dtype=torch.int64, device=device)
-    is_certain = torch.ones(len(nodes_of_replies), dtype=torch.bool, device=device)
+    rows_of_replies, points_of_replies = torch.tensor(list(rows)), torch.from_numpy(points)
+    tokens = torch.zeros(len(rows_of_replies), dtype=torch.int64, device=device)
+    is_certain = torch.ones(len(rows_of_replies), dtype=torch.bool, device=device)
     size = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
-    chosen_logits = torch.zeros(len(nodes_of_replies), device=device)
+    chosen_logits = torch.zeros(len(rows_of_replies), device=device)
     normalisers = []
     for start in range(0, len(logits), size):
         part = logits[start : start + size].float()
@@ -185,12 +175,12 @@ def step(
         if sums:
             for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p
-        in_slice = (nodes_of_replies >= start) & (nodes_of_replies < start + size)
+        in_slice = (rows_of_replies >= start) & (rows_of_replies < start + size)
         for greedy in (False, True):
             replies = (in_slice & (points_of_replies.isnan() == greedy)).nonzero().squeeze(1)
             if not len(replies):
                 continue
-            row = (nodes_of_replies[replies] - start).to(device)
+            row = (rows_of_replies[replies] - start).to(device)
             index = replies.to(device)
             if greedy:
                 best = part[row].topk(2, dim=1)
@@ -202,6 +192,6 @@ def step(
                 )
             chosen_logits[index] = part[row, tokens[index]]
     normaliser = torch.cat(normalisers)
-    log_probs = chosen_logits - normaliser[nodes_of_replies.to(device)]
+    log_probs = chosen_logits - normaliser[rows_of_replies.to(device)]
     broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
     return Step(tokens.tolist(), log_probs.tolist(), is_certain.tolist(), broken.tolist())

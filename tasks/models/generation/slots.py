@@ -1,10 +1,10 @@
 """Many prompts and the trees of tokens after them, read in one forward pass; each token is read once.
 
 A prompt has a cache slot: the KV cache of its tokens, followed by the KV cache of its replies' tokens. The new tokens
-of all slots go through the model as one sequence without padding. Only attention keeps the slots apart.
-Transformers calls `_attend` in place of the model's own attention. A call of attention has several slots, each in a
-row, and short rows are padded. A model whose attention cannot be replaced is detected by `reason_against_trees` of
-next_token/reading.py, by an error, or by the comparison with prompts read alone.
+of all slots go through the model as one sequence without padding. Only attention keeps the slots apart. Transformers
+calls `_attend` in place of the model's own attention. A call of attention has several slots, each in a row, and short
+rows are padded. For a model whose attention cannot be replaced, `reason_against_trees` of next_token/reading.py has a
+reason, or the comparison with prompts read alone fails.
 """
 
 import itertools
@@ -29,11 +29,11 @@ KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 """KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"  # the name of `_attend` in transformers
-_STEP = 8  # numbers of keys are rounded up to a multiple of it, because attention kernels of GPUs require that
+_STEP = 8  # attention kernels of GPUs require that the number of keys is a multiple of it
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
 _MAX_MASK = 1 << 26  # limit of the entries of a mask, unless a single slot has more
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call of attention
-_BLOCK = {"cpu": 128, "cuda": 1024}  # columns of a call that attend together
+_BLOCK = {"cpu": 128, "cuda": 1024}  # limit of the new tokens of each slot that attend together, see `_Block`
 
 
 class Slots:
@@ -42,16 +42,13 @@ class Slots:
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, KeysAndValues] = {}
-        # For each index of a slot, the position of its token in the prompt with the reply.
+        # The position of a token, (slot, index), in its prompt with the reply.
         self.positions = np.zeros(self._shape, dtype=np.int64)
         kind = torch.device(model.device).type
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the tokens of a prompt from `start` to `stop` for the next read.
-
-        `start` is the end of the cached prefix. Only the last token of the prompt has logits.
-        """
+        """Return the tokens of a prompt from `start`, the end of the cached prefix, to `stop` for the next read."""
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
         return SlotTokens(
@@ -61,10 +58,8 @@ class Slots:
     def decode_chunks(self, nodes: Sequence[Node], *, is_contextless: bool = False) -> "list[SlotTokens]":
         """Return the last token of every node, grouped by slot, for the next read.
 
-        Args:
-            nodes: nodes of replies.
-            is_contextless: True if these slots hold the prompts without their contexts, for a contrastive decoding.
-                Each reply then has lower indices than after the prompt with its context.
+        `is_contextless` is True if these slots have the prompts without their contexts, for a contrastive decoding. A
+        reply then has lower indices than after the prompt with its context.
         """
         chunks = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
@@ -108,8 +103,8 @@ class SlotTokens:
         slots: the cache slots of all prompts.
         slot: the number of the slot of these tokens.
         tokens: (n,), the tokens.
-        indices: (n,), their indices in the slot; tokens of two replies have different indices.
-        positions: (n,), their positions in the prompt with the reply; tokens of two replies may have equal positions.
+        indices: (n,), the tokens' indices in the slot; tokens of two replies have different indices.
+        positions: (n,), the tokens' positions in the prompt with the reply, which two replies may share.
         seen: (n, indices), True for the indices that each token attends to.
         logits_to_keep: number of last tokens after which logits are returned.
     """
@@ -125,11 +120,7 @@ class SlotTokens:
 
 @torch.inference_mode()
 def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
-    """Read new tokens of several slots in one forward pass.
-
-    Returns:
-        The logits after the last `logits_to_keep` tokens of each slot, (n, V).
-    """
+    """Read new tokens of several slots in one forward pass; return the logits of their `logits_to_keep`, (n, V)."""
     for chunk in chunks:
         chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
     tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
@@ -157,14 +148,9 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """Indices of the new tokens in a call of attention.
+    """The slot of each row of a call of attention, (rows,), and indices of each new token, (n,).
 
-    Attributes:
-        slots: (rows,), the slot of each row.
-        row: (n,), the row of each new token.
-        column: (n,), the column of each new token: its number among the new tokens of the slot.
-        slot: (n,), the slot of each new token.
-        key: (n,), the index of each new token's key in the slot.
+    `column` is a token's number among the new tokens of its slot; `key` is the index of the token's key in the slot.
     """
 
     slots: torch.Tensor
@@ -175,23 +161,19 @@ class _Indices(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Columns of a call that attend together, and the indices of the keys that these columns see."""
+    """Columns of a call that attend together, and the range of indices of the keys that these columns see."""
 
     columns: slice
     indices: slice
 
 
 class _Call:
-    """A call of attention for a few slots.
-
-    A row is a slot. The columns of a row are the slot's new tokens, and short rows are padded.
+    """A call of attention for a few slots: a row is a slot, and the columns of a row are the slot's new tokens.
 
     Attributes:
-        slots: the cache slots of all prompts.
         token_range: the range of the call's tokens among the tokens of the forward pass.
         consecutive_slots: the slots of the call as a slice, so that no key is copied; None if they are not consecutive.
         seen: (rows, columns, indices), True if a token attends to the key at an index of its slot.
-        blocks: parts of the columns that attend together.
     """
 
     def __init__(self, chunks: Sequence[SlotTokens], start: int) -> None:
@@ -220,22 +202,17 @@ class _Call:
         self._positions = [(chunk.positions, positions[chunk.slot, :size].copy()) for chunk in chunks]
 
     def _block(self, start: int) -> _Block:
-        """Return the block of columns from `start` on, with the indices up to the last key that these columns see."""
         columns = slice(start, min(start + self.slots.block, self.seen.shape[1]))
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
     def indices_on(self, device: torch.device) -> _Indices:
-        """Return the indices of the call's tokens on a device."""
         if device not in self._indices:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
         return self._indices[device]
 
     def mask(self, block: _Block, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 for a key that a token attends to.
-
-        `shared` is the number of query heads of each key head.
-        """
+        """Return a block's additive mask, (rows, 1, shared x columns, indices); a key head has `shared` query heads."""
         arguments = (block.columns.start, window, shared, like.dtype, like.device)
         if arguments not in self._masks:
             seen = self.seen[:, block.columns, block.indices]
@@ -251,7 +228,7 @@ class _Call:
 
 
 def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
-    """Return the calls of attention for new tokens; in order of the chunks, each call takes as many as fit."""
+    """Return the calls of attention; each call takes as many of the next chunks as fit."""
     calls, start = list[_Call](), 0
     batch: list[SlotTokens] = []
     for chunk in [*chunks, None]:
@@ -278,23 +255,19 @@ def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
 
 @contextmanager
 def _slot_attention(model: Network, forward_pass: "_ForwardPass") -> Iterator[None]:
-    """Replace the model's attention by the attention of this forward pass, in one thread at a time."""
-    with _swapping:
+    with _replacing:
         previous = model.model.config._attn_implementation
-        token = _reading.set(forward_pass)
+        token = _pass_of_thread.set(forward_pass)
         try:
             model.model.set_attn_implementation(_NAME)
             yield
         finally:
-            _reading.reset(token)
+            _pass_of_thread.reset(token)
             model.model.set_attn_implementation(previous)
 
 
 class _ForwardPass:
-    """KV cache of a forward pass, which transformers receives in place of its own KV cache.
-
-    The object writes new keys and values into the slots, and computes attention.
-    """
+    """KV cache of a forward pass, which transformers receives in place of its own KV cache, and its attention."""
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
@@ -347,8 +320,8 @@ class _ForwardPass:
         return torch.cat(outputs).unsqueeze(0)
 
 
-_reading: ContextVar[_ForwardPass] = ContextVar("_reading")  # the forward pass of this thread
-_swapping = threading.Lock()  # held while a model's attention is replaced
+_pass_of_thread: ContextVar[_ForwardPass] = ContextVar("_pass_of_thread")
+_replacing = threading.Lock()  # only one thread at a time replaces a model's attention
 
 
 # Options of attention that `attend` does not compute, with their names for messages.
@@ -370,7 +343,7 @@ def _attend(
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
             raise NotImplementedError(f"attention with {name} is not supported")
-    return _reading.get().attend(query, scaling, sliding_window), None
+    return _pass_of_thread.get().attend(query, scaling, sliding_window), None
 
 
 AttentionInterface.register(_NAME, _attend)

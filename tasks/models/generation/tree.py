@@ -90,9 +90,9 @@ class Tree:
 
 
 def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees in groups; in a group, a prompt shares more than half of its tokens with the prompt before it.
+    """Sort trees in groups, the group with the largest tree first.
 
-    The group with the largest tree comes first.
+    In a group, more than half of a prompt is a prefix that the prompt shares with the prompt before it.
     """
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):

@@ -1,12 +1,10 @@
 """The reference of all faster reading methods: a prompt read alone, without padding and without a KV cache.
 
 For each loaded model, a reading method such as padded batches is compared with prompts read alone, on the shortest and
-on the longest prompt. The comparison is repeated if shorter or longer prompts come. A prompt with more than `FAR`
-tokens is read by the prefix tree and the cache slots in several forward passes, and only its first `FAR` tokens are
-compared. It is compared in full if the model's configuration names a length beyond `FAR`, such as a sliding window, or
-if there are many prompts with more than `FAR` tokens. A method that differs by more than rounding, or raises an error,
-is rejected for the model, and the reason is stored beside the scores. So an unknown kind of model costs time, and never
-gives a wrong number.
+on the longest prompt. The comparison is repeated if shorter or longer prompts come. Of a prompt with more than `FAR`
+tokens, only the first `FAR` tokens are compared. The whole prompt is compared if the model's configuration names a
+length beyond `FAR`, such as a sliding window, or if there are many such prompts. A method that differs by more than
+rounding, or raises an error, is rejected for the model, and the reason is stored beside the scores.
 """
 
 import logging
@@ -22,7 +20,7 @@ import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, is_out_of_memory
-from swaymeter.tasks.models.network import MethodDecision, Network
+from swaymeter.tasks.models.network import MethodDecision, Network, ReadingMethod
 from swaymeter.tasks.models.next_token.distributions import Distributions, is_rounding, largest_divergence
 from swaymeter.tasks.models.prompts.tokens import shorten
 
@@ -35,11 +33,10 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a forward pass, unless a single prompt has more."""
 
 _LIKELY = -10.0  # rounding is measured at log-probabilities above this limit: other tokens are hardly ever drawn
-_MAX_NEW_TOKENS = 2048  # limit for a comparison, because a comparison reads about five prompts of full length
+_MAX_NEW_TOKENS = 2048  # limit for a comparison, which reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
-# Number of tokens above which the prefix tree and the cache slots read a prompt in several forward passes.
-FAR = {"cpu": 1280, "cuda": 18432}
-_MANY = 100  # so many prompts beyond FAR cost far more than a comparison in full
+FAR = {"cpu": 1280, "cuda": 18432}  # tokens above which trees and cache slots read a prompt in several forward passes
+_MANY = 100  # number of prompts beyond FAR that cost far more than a comparison of all their tokens
 # Names of integers in a configuration that are no lengths of texts.
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
@@ -57,11 +54,11 @@ def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 
 def describe_prompt(model: Network, prompt: Tokens) -> str:
-    """Return a description of the prompt, for the error that memory runs out with this prompt alone."""
+    """Return a description of a prompt, for the error that memory runs out with this prompt alone."""
     return f"a single prompt, of {len(prompt)} tokens, {shorten(str(model.tokenizer.decode(list(prompt))))}"
 
 
-def long_positions(model: Network, tokens: int) -> bool:
+def has_long_positions(model: Network, tokens: int) -> bool:
     """Return True if LongRoPE changes the positions in a forward pass that has a prompt of this length."""
     return tokens > _longrope_limit(model)
 
@@ -79,8 +76,7 @@ def _longrope_limit(model: Network) -> int:
 class ComparedPrompts:
     """Prompts of a comparison: a short and a long context, each before the same two tails of two tokens.
 
-    After a context, the two tails are a tree, because they differ in their first token. The tails are equal only if the
-    prompts repeat a single token.
+    The tails differ in their first token, unless the prompts repeat a single token.
     """
 
     contexts: tuple[tuple[int, ...], tuple[int, ...]]
@@ -88,7 +84,7 @@ class ComparedPrompts:
 
     @classmethod
     def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "ComparedPrompts":
-        """Return prompts of these lengths; `halved` shortens one of two prompts of equal length."""
+        """Return prompts of these lengths; if the lengths are equal, `halved` makes one prompt shorter."""
         if halved and len(shortest) == len(longest):
             shortest = shortest[: min(_SHORT, -(-len(shortest) // 2))]
         ids = sorted({*shortest, *longest})
@@ -123,48 +119,45 @@ def choose_method(
         methods: the reading methods by name, the fastest first.
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
-        in_parts: True if the methods read a prompt and its new tokens in several forward passes, whose positions must
-            agree. False if they read the prompt with its new tokens in one forward pass. The caller then calls this
-            function again for longer prompts, and `long_positions` is True for all of `prompts` or for none.
+        in_parts: True if the methods read a prompt and its new tokens in several forward passes. If False, the caller
+            calls again for longer prompts, and `has_long_positions` is equal for all `prompts`.
 
     Raises:
         ScoreError: a prompt does not fit the memory.
     """
     decisions = model.traits.method_decisions  # results of earlier comparisons
     lengths = sorted(map(len, prompts)) or [0]
-    long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
-    longest_compared = _longest_length(model, lengths, new_tokens, long)
+    is_long = has_long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
+    longest_compared = _compared_length(model, lengths, new_tokens, is_long)
     shortest = min(lengths[0], longest_compared)
     longest = longest_compared if in_parts else min(lengths[-1], longest_compared)
     compared_prompts: ComparedPrompts | None = None
     for method, read in methods.items():
-        decision = decisions.get((method, long), MethodDecision())
+        decision = decisions.get(ReadingMethod(method, is_long), MethodDecision())
         if prompts and not decision.covers(shortest, longest):
-            # Earlier compared prompts count, too, so that the result covers all lengths so far. The longest prompt is
-            # repeated up to the length that it can reach with new tokens.
+            # The decision covers earlier lengths. The longest prompt is repeated to its length with new tokens.
             by_length = sorted((*decision.compared, *prompts), key=len)
             length = max(longest_compared, *map(len, decision.compared), 0)
             extremes = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
-            if long and in_parts:
+            if is_long and in_parts:
                 decision = MethodDecision("its positions change with the longest prompt of a pass")
             else:
                 if compared_prompts is None:
-                    compared_prompts = ComparedPrompts.of(*extremes, halved=not long)
+                    compared_prompts = ComparedPrompts.of(*extremes, halved=not is_long)
                     alone = Distributions.of(_read_alone(model, compared_prompts.all))
                 if not torch.isfinite(alone.log_normaliser).all():
                     return fallback  # the reference is not finite; the caller reports the prompt
                 reason, rounding = _compare(model, compared_prompts, read, alone)
                 decision = MethodDecision(reason, max(rounding, decision.rounding), extremes)
-            decisions[method, long] = decision
+            decisions[ReadingMethod(method, is_long)] = decision
             if decision.reason:
                 log.warning("%s is not read by %s, which would be faster: %s", model.name, method, decision.reason)
-        if (method, long) in decisions and not decision.reason:
+        if ReadingMethod(method, is_long) in decisions and not decision.reason:
             return method
     return fallback
 
 
 def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
-    """Return the logits after prompts, (n, V); each prompt is read alone."""
     rows = []
     for prompt in prompts:
         with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(describe_prompt, model, prompt)):
@@ -172,20 +165,14 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     return torch.cat(rows)
 
 
-def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, long: bool) -> int:
-    """Return the length, in tokens, up to which methods are compared with prompts read alone.
+def _compared_length(model: Network, lengths: Sequence[int], new_tokens: int, is_long: bool) -> int:
+    """Return the number of tokens up to which prompts of these lengths, in rising order, are compared.
 
-    It is the length of the longest prompt with its new tokens, or `FAR` if longer prompts need no comparison in full.
-
-    Args:
-        model: the network.
-        lengths: tokens of each prompt, in rising order.
-        new_tokens: limit of the tokens that follow a prompt.
-        long: True if LongRoPE changes the positions of these prompts. If False, the result stays below the lengths for
-            which LongRoPE changes positions.
+    The number is the length of the longest prompt with its new tokens, or `FAR` if its first tokens are enough. If
+    `is_long` is False, new tokens do not raise the number to lengths for which LongRoPE changes positions.
     """
     tokens = lengths[-1]
-    limits = (model.context_window or sys.maxsize, sys.maxsize if long else _longrope_limit(model))
+    limits = (model.context_window or sys.maxsize, sys.maxsize if is_long else _longrope_limit(model))
     longest_compared = max(tokens, min(tokens + min(new_tokens, _MAX_NEW_TOKENS), *limits))
     far = FAR[torch.device(model.device).type]
     if far >= longest_compared or (len(lengths) >= _MANY and lengths[-_MANY] > far):
@@ -225,5 +212,5 @@ def _compare(
 
 
 def _less_peaked(log_probs: torch.Tensor) -> torch.Tensor:
-    """Return log-distributions, (n, V) float64, made less peaked, so that unlikely tokens count, too."""
+    """Return flatter log-distributions, (n, V) float64, in which unlikely tokens count, too."""
     return torch.log_softmax(log_probs.double() / log_probs.double().std(dim=1, keepdim=True).clamp(min=1.0), dim=1)

@@ -14,8 +14,7 @@ from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.prompts.tokens import shorten
 
-_MAX_SUSPECTS = 200
-"""Limit of the prompts that are read alone to find a broken prompt."""
+_MAX_SUSPECTS = 200  # limit of the prompts that are read alone to find a broken prompt
 
 Suspect = TypeVar("Suspect")
 
@@ -23,7 +22,7 @@ Suspect = TypeVar("Suspect")
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
     """Return the first suspect that breaks when it is read alone; the first suspect if none breaks.
 
-    A NaN of one prompt spreads to other prompts of the same batch, which are then suspects, too.
+    Other prompts are suspects because the NaN of one prompt spreads to all prompts of its batch.
     """
     return next((suspect for suspect in suspects[:_MAX_SUSPECTS] if breaks_alone(suspect)), suspects[0])
 
@@ -63,7 +62,7 @@ def check_contexts_matter(
 ) -> None:
     """Raise ScoreError if the distributions after all contexts are equal to the last bit, a sign of damaged weights.
 
-    Equal distributions are no error for equal prompts, or if the last token cannot attend to the prompts' differences.
+    Equal distributions are right if prompts are equal, or if the last token cannot attend to their differences.
 
     Args:
         model: the model.

@@ -1,4 +1,4 @@
-"""Next-token distributions for contexts x queries: by the prefix tree if it is exact for a model, else in full."""
+"""Next-token distributions for contexts x queries: by the prefix tree if it is exact for a model, else plainly."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -45,15 +45,13 @@ def next_token_by_query(
 def _by_prefix_tree(
     model: Network, prompts: Sequence[Sequence[Tokens]], memory: int | None
 ) -> Iterator[tuple[int, Distributions]]:
-    """Yield queries and distributions like `next_token_by_query`, with shared prefixes read once."""
     shared = SharedPrefixes(model, prompts, memory=memory)
     logits_by_context: torch.Tensor | None = None  # (queries of a batch, contexts, V); every batch reuses the memory
 
     @torch.inference_mode()
     def store(forward_pass: ForwardPass) -> None:
         nonlocal logits_by_context
-        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share. The path
-        # ends with the last token of the prompt.
+        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         if logits_by_context is None:
             logits_by_context = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
@@ -81,7 +79,7 @@ def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: i
 
 @torch.inference_mode()
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
-    """Return the logits after the prompts of a comparison twice: read as trees in one forward pass, and in two."""
+    """Return logits after the prompts of a comparison twice: read in one forward pass, and in two."""
     if reason := reason_against_trees(model):
         raise CannotRead(reason)
     with Halving(model, "prompts are compared", 1).attempt(1, smallest=lambda: "two contexts and queries"):

@@ -1,8 +1,8 @@
 """Log-probabilities of complete answers: the tokens of an answer after a query, and a token that ends it.
 
 Context, query and answer are tokenized as one text. The texts of a query with each answer, and without an answer, share
-a prefix of tokens. The prefix ends with the query, or a little earlier if a token spans the end of the query.
-Log-probabilities are looked up for the tokens after the prefix.
+a prefix of tokens. The prefix ends with the query, or a little earlier if a token spans the end of the query. An
+answer's tail is its tokens after the prefix.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,18 +64,17 @@ def complete_answers(
     """
     longest = max(map(len, tokenize(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name, read = server_engine or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
-    look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
+    table_of = cache(partial(_TailTable, stops=_stops(model, terminators), device=model.device))
     size = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), size):
         part = _prompts(model, contexts, queries[start : start + size], answers, start_token)
-        parts.append(_score(model, part, len(answers) + 1, look_up, engine_name, read))
+        parts.append(_score(model, part, len(answers) + 1, table_of, engine_name, read))
     log_probs, is_finite = zip(*parts, strict=True)
     return torch.cat(log_probs), torch.cat(is_finite), engine_name
 
 
 def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
-    """Return the tokens that end an answer, sorted."""
     if "" in terminators:
         raise UsageError("a terminator is an empty text, with which every token begins; remove it")
     texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may have more tokens than its model
@@ -90,79 +89,67 @@ def _score(
     model: Network,
     prompts: list[list[Tokens]],
     prompts_each: int,
-    look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
+    table_of: Callable[[tuple[tuple[int, ...], ...]], "_TailTable"],
     engine_name: str,
     read: ReadPrompts,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return log-probabilities and flags of finite logits, (queries, contexts, answers) and (queries, contexts).
 
-    Args:
-        model: The network.
-        prompts: A result of `_prompts`.
-        prompts_each: Number of prompts of a query: the prefix, and a prompt with each answer.
-        look_up: Returns the table for the tails of the answers, which are their tokens after the prefix.
-        engine_name: Name of the engine.
-        read: Reads prompts in full, for engines without a tree.
+    `prompts` is a result of `_prompts`, with `prompts_each` prompts for each query; `table_of` makes a table of tails.
     """
     shape = (len(prompts[0]) // prompts_each, len(prompts))
     log_probs = torch.zeros((*shape, prompts_each - 1), dtype=torch.float64, device=model.device)
     is_finite = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
-    def prompts_and_table(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
-        """Return the prefix of a query's prompts, the prompts with each answer, and their table."""
+    def prompts_and_table(query: int, context: int) -> tuple[Tokens, list[Tokens], _TailTable]:
         prefix, *full_prompts = prompts[context][query * prompts_each : (query + 1) * prompts_each]
-        return prefix, full_prompts, look_up(tuple(tuple(whole[len(prefix) :]) for whole in full_prompts))
+        return prefix, full_prompts, table_of(tuple(tuple(prompt[len(prefix) :]) for prompt in full_prompts))
 
     def store(
-        queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor
+        queries: Sequence[int], contexts: Sequence[int], tables: Sequence[_TailTable], logits: torch.Tensor
     ) -> None:
         """Store the scores of queries after contexts, from logits (contexts, nodes of all tables, V)."""
         rows = torch.tensor(contexts, device=logits.device)
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
-        sizes = [len(lookup.nodes) for lookup in lookups]
+        sizes = [len(table.nodes) for table in tables]
         logits_by_query = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
-        for query, lookup, (query_logits, query_normaliser) in zip(queries, lookups, logits_by_query, strict=True):
-            log_probs[query, rows] = lookup.log_probs(query_logits, query_normaliser)
+        for query, table, (query_logits, query_normaliser) in zip(queries, tables, logits_by_query, strict=True):
+            log_probs[query, rows] = table.log_probs(query_logits, query_normaliser)
             is_finite[query, rows] = torch.isfinite(query_normaliser).all(dim=1)
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        lookups = [prompts_and_table(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+        tables = [prompts_and_table(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         # The first path of a unit is the prefix, and the others are the prompts with each answer.
         node_indices = [
             paths[answer][len(prefix) + depth - 1]
-            for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
-            for answer, depth in lookup.nodes
+            for (prefix, *paths), table in zip(forward_pass.paths, tables, strict=True)
+            for answer, depth in table.nodes
         ]
-        store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(node_indices))
+        store(forward_pass.units, forward_pass.contexts, tables, forward_pass.reading.logits(node_indices))
 
     if engine_name == PREFIX_TREE:  # the answers of a query are a tree after its last token
         units = [range(start, start + prompts_each) for start in range(0, len(prompts[0]), prompts_each)]
         for _ in SharedPrefixes(model, prompts, units=units, entries=prompts_each, inner=True).read(store_pass):
             pass
-    else:  # a prompt for each token that is looked up
+    else:  # a prompt for each node
         for query, context in np.ndindex(*shape):
-            prefix, full_prompts, lookup = prompts_and_table(query, context)
-            whole = [full_prompts[answer][: len(prefix) + depth] for answer, depth in lookup.nodes]
-            store([query], [context], [lookup], read(whole).unsqueeze(0))
+            prefix, full_prompts, table = prompts_and_table(query, context)
+            node_prompts = [full_prompts[answer][: len(prefix) + depth] for answer, depth in table.nodes]
+            store([query], [context], [table], read(node_prompts).unsqueeze(0))
             report_prompts()
     return log_probs.cpu(), is_finite.cpu()
 
 
-class _LookUp:
-    """Table of the logits that give the log-probabilities of answers.
+class _TailTable:
+    """Table of the logits that give the log-probabilities of answers with these tails.
 
     Attributes:
-        nodes: the distinct nodes to look up; (2, 1) is the node after the first token of the tail of answer 2.
-
-    Args:
-        tails: the tokens of each answer after the shared prefix.
-        stops: the tokens that end an answer.
-        device: the device of the logits.
+        nodes: the distinct nodes whose logits are needed; (2, 1) is the node after the first token of tail 2.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
-        row: dict[tuple[int, ...], int] = {}  # row of the table, by the beginning of a tail
+        row: dict[tuple[int, ...], int] = {}  # index in `nodes`, by the tokens of a tail before the node
         self.nodes: list[tuple[int, int]] = []
         for answer, tail in enumerate(tails):
             for depth in range(len(tail) + 1):
@@ -175,8 +162,7 @@ class _LookUp:
         for answer, tail in enumerate(tails):
             before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
             tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
-        # A stop token that is also the next token of a longer answer does not end the shorter answer: after "Rome", the
-        # token "," of the answer "Rome, Italy" is no end.
+        # A stop that continues another answer is no end: after "Rome", the token "," may continue "Rome, Italy".
         stop_continues = np.zeros((len(row), len(stops)), bool)
         columns = {stop: column for column, stop in enumerate(stops)}
         for beginning in row:
@@ -201,10 +187,7 @@ class _LookUp:
 def _prompts(
     model: Network, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
 ) -> list[list[Tokens]]:
-    """Return [context][query x (1 + answers)] tokens.
-
-    For each query, these are the prefix that its prompts share, and the prompt with each answer.
-    """
+    """Return [context] lists: for each query, the tokens of the shared prefix and of the prompt with each answer."""
     texts: list[str] = []
     for query in queries:
         space = "" if query[-1:].isspace() else " "

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-# Entries that are converted together on a CPU: in whole rows, or in a slice of the vocabulary of all rows. A slice
-# stays in the processor's cache, so that slices are three times as fast as whole rows.
+# Entries that are converted together on a CPU. Slices of the vocabulary are three times as fast as whole rows, because
+# a slice stays in the processor's cache.
 _ENTRIES_BY_ROWS = 1 << 21
 _ENTRIES_BY_SLICE = 1 << 18
 
@@ -36,7 +36,7 @@ class Distributions:
     def are_alike(self) -> torch.Tensor:
         """Return a bool tensor, (): True if all distributions are the same to the last bit.
 
-        The tensor is on the device of the logits, so that a GPU need not wait for the comparison.
+        The tensor stays on the device of the logits, because a Python bool would synchronise a GPU.
         """
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
         if not self.logits.is_cuda and not alike:  # different normalisers, the usual case, prove different logits
@@ -64,8 +64,8 @@ def normaliser_of(logits: torch.Tensor) -> torch.Tensor:
 def divergences(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
     """Return KL(p || q) of each row of the log-distributions p and q, (n, V) each: (n,) nats, in their dtype.
 
-    For normalised distributions, KL is the sum of p log(p / q) - p + q. The terms of this sum are never negative, and
-    rounding of the normalisers changes it in second order only.
+    KL is summed as p log(p / q) - p + q. These terms are never negative, and rounding of the normalisers changes their
+    sum in second order only.
     """
     return (p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1)
 

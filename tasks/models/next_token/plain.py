@@ -1,7 +1,7 @@
 """The plain engine: complete prompts in batches, without a KV cache, sorted by length and never cut.
 
-Batches are padded on the left if that is exact for the model, else they have prompts of equal length or a single
-prompt. A batch of long prompts is small, because a forward pass has a limit of tokens.
+Batches are padded on the left if that is exact for the model. Other batches have prompts of equal length, or a single
+prompt.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from swaymeter.tasks.models.next_token.alone import (
     ComparedPrompts,
     choose_method,
     describe_prompt,
-    long_positions,
+    has_long_positions,
     read_equal,
 )
 
@@ -41,25 +41,24 @@ def read_plain(
         model: the network.
         prompts: tokens of each prompt.
         batch_size: limit of a batch; None for the default.
-        new_tokens: limit of the tokens that the caller appends to a prompt in later calls; the reading method must be
-            exact for these longer prompts, too.
+        new_tokens: limit of the tokens that the caller appends to a prompt in later calls, which the method must read.
 
     Raises:
         ScoreError: a single prompt does not fit the memory.
     """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, BATCH)
-    # The key is True for prompts so long that LongRoPE changes their positions.
-    indices_by_length: dict[bool, list[int]] = {}
+    # Prompts without and with changed positions of LongRoPE are read in different batches.
+    groups: dict[bool, list[int]] = {}
     for index, prompt in enumerate(prompts):
-        indices_by_length.setdefault(long_positions(model, len(prompt)), []).append(index)
+        groups.setdefault(has_long_positions(model, len(prompt)), []).append(index)
     parts = []
-    for indices in indices_by_length.values():
+    for indices in groups.values():
         group = [prompts[index] for index in indices]
         methods = {method: partial(_read_compared_prompts, model, method) for method in (PADDED, EQUAL)}
         method = choose_method(model, group, methods, ALONE, new_tokens=new_tokens)
         parts.append(_in_batches(model, group, method, batch_size or BATCH))
-    return torch.cat(parts)[np.argsort(np.concatenate(list(indices_by_length.values())))]
+    return torch.cat(parts)[np.argsort(np.concatenate(list(groups.values())))]
 
 
 def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
@@ -72,7 +71,7 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
 
 
 def _read_compared_prompts(model: Network, method: str, compared_prompts: ComparedPrompts) -> torch.Tensor:
-    # Text serves as padding here, so that a model that attends to padding differs by far more than rounding.
+    # With text as padding, a model that attends to padding differs by far more than rounding.
     return _in_batches(
         model, compared_prompts.all, method, len(compared_prompts.all), padding=compared_prompts.contexts[1]
     )
@@ -81,9 +80,9 @@ def _read_compared_prompts(model: Network, method: str, compared_prompts: Compar
 def _in_batches(
     model: Network, prompts: Sequence[Tokens], method: str, batch_size: int, *, padding: Tokens = ()
 ) -> torch.Tensor:
-    """Return the logits after prompts, (n, V), read in batches by a method.
+    """Return the logits after prompts, (n, V).
 
-    Only a comparison passes `padding`, the tokens to pad with; its prompts stay in one batch.
+    Only a comparison passes `padding`, the tokens to pad with; the prompts of a comparison stay in one batch.
     """
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)

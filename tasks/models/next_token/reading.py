@@ -2,8 +2,8 @@
 
 A mask lets a token attend to its context and its own ancestors. The token's position is the context's length plus the
 token's depth, so that every path is read like a separate prompt. The mask is additive and four-dimensional, which is
-exact in eager and sdpa attention alike. The mask also hides tokens outside of a sliding window. Long inputs are read in
-chunks: a mask has only the rows of a chunk, so that its memory grows linearly with the number of tokens.
+exact in eager and sdpa attention alike. Long inputs are read in chunks, so that the memory of masks grows linearly with
+the number of tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def reason_against_trees(model: Network) -> str | None:
     missing = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
     if missing:
         return f"its forward pass does not take {', '.join(missing)}"
-    # GPT-Neo's local layers mask keys by their index in memory, whatever the mask.
+    # GPT-Neo's local layers also hide keys by their index in the KV cache.
     types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
     if unsupported := types - {"full_attention", "sliding_attention", "global"}:
         return f"it has layers of {', '.join(sorted(unsupported))}"
@@ -100,11 +100,8 @@ class ContextBatch:
 class _TreeCache:
     """KV cache of a forward pass over a tree.
 
-    Attention sees the context, the tokens of earlier forward passes and the new tokens, in this order.
-
-    Args:
-        before: KV caches of the context and of the earlier forward passes.
-        keep: True to store the new keys and values in `new`, for later forward passes.
+    Attention sees the context and the tokens of earlier forward passes (`before`), and the new tokens, in this order.
+    If `keep` is True, `new` gets the new keys and values, for later forward passes.
     """
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
@@ -127,14 +124,7 @@ class _TreeCache:
 
 
 class _ContextCache:
-    """KV cache of contexts during their prefill.
-
-    Attributes:
-        rows: the rows of the contexts that reach into the current forward pass; shorter contexts are read already.
-        start: index of the first token of the current forward pass.
-        stop: index after the last token of the current forward pass.
-        layers: keys and values, zero from `stop` on.
-    """
+    """KV cache of contexts during prefill. A forward pass reads tokens from `start` to `stop`, in these `rows`."""
 
     def __init__(self, contexts: int, tokens: int) -> None:
         self._shape = contexts, tokens
@@ -184,7 +174,6 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
-    """Return the start and the stop of each chunk of a text with this number of tokens."""
     size = CHUNK[torch.device(device).type]
     return ((start, min(start + size, tokens)) for start in range(0, tokens, size))
 
@@ -236,7 +225,7 @@ class Reading:
         depths = tree.depths[ends] + step
         to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
         same_path = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
-        # Distances to the tokens that earlier steps added to the same path, and to the token itself.
+        # Distances to the tokens that earlier steps added to the same path, and to the token itself (0).
         to_followers = [torch.where(same_path, back, -1) for back in range(step - 1, -1, -1)]
         tree_distance = torch.cat([to_tree, *to_followers], dim=1)
         return self._read(tokens, depths.expand(len(self._contexts.rows), -1), tree_distance, range(paths), self._keep)
@@ -249,14 +238,10 @@ class Reading:
         columns: Sequence[int],
         keep: bool,
     ) -> torch.Tensor:
-        """Read tokens of the tree after every context.
+        """Return logits like `_forward`, after every context.
 
-        Args:
-            tokens: (B, n).
-            depths: (B, n), number of tokens between the context and each token.
-            tree_distance: (n, seen), number of tokens back to each token of the tree; -1 for tokens of other paths.
-            columns: columns of `tokens` after which logits are returned.
-            keep: True to store the new keys and values.
+        `depths`, (B, n), is the number of tokens between the context and each token. `tree_distance`, (n, seen), is the
+        number of tokens back to each token of the tree; -1 for tokens of other paths.
         """
         lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.cache
         longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
@@ -280,15 +265,9 @@ def _forward(
     cache: _TreeCache | _ContextCache,
     columns: Sequence[int],
 ) -> torch.Tensor:
-    """Return the logits of one forward pass.
+    """Return the logits after these columns of `tokens`, (B, columns, V); `tokens` and `positions` are (B, n).
 
-    Args:
-        model: the network.
-        tokens: (B, n).
-        positions: (B, n).
-        distance: (B, n, seen), number of tokens back to each seen token; negative if masked.
-        cache: the KV cache.
-        columns: columns of `tokens` after which logits are returned.
+    `distance`, (B, n, seen), is the number of tokens back to each seen token; negative if masked.
     """
     out = model.model(
         input_ids=tokens,
@@ -303,7 +282,7 @@ def _forward(
 
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the additive mask (B, 1, n, seen), or a mask for each type of layer if only some layers have a window."""
+    """Return the additive mask (B, 1, n, seen); if only some layers have a window, a mask for each type of layer."""
 
     def additive(seen: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)

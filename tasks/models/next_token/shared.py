@@ -1,12 +1,11 @@
 """Prompts of contexts x sequences, with every shared prefix computed once, within a memory budget.
 
 A sequence is a text that follows every context, such as a query. The prefix that all prompts of a context share is read
-once. The tokens after this prefix are a tree. All contexts have the same tree, unless a token spans the end of a
-context. Sequences are read in batches of units. A unit is a group of sequences that stay together, such as a query with
-each of its answers.
+once. The tokens after this prefix are a tree, the same for all contexts unless a token spans the end of a context.
+A unit is a group of sequences that stay in one batch, such as a query with each of its answers.
 
 Half of the budget is for the results of one batch of units with all contexts, an eighth for the KV cache of the
-contexts, and a quarter for a forward pass. If memory runs out, a forward pass is halved and repeated.
+contexts, and a quarter for a forward pass. If memory runs out, smaller batches are read.
 """
 
 from collections import deque
@@ -32,7 +31,7 @@ SINGLE_CONTEXT_FACTOR = 8
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A forward pass of the model: the tree of some units, appended to each of some contexts.
+    """A forward pass of the model: the tree of some units, after each of some contexts.
 
     Attributes:
         contexts: indices of the contexts.
@@ -56,11 +55,11 @@ class SharedPrefixes:
     Args:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
-        units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
-        entries: number of values that the caller stores for each unit and context; None for the size of the vocabulary.
-            If `keep`, the values are the tokens that the caller writes after each sequence.
+        units: the indices of each unit's sequences; by default each sequence is a unit.
+        entries: number of values that the caller stores for each unit and context; by default the size of the
+            vocabulary. With `keep`, also the number of tokens that the caller writes after each sequence.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
-        keep: True to store the trees' KV cache, because the caller writes `entries` tokens after each sequence.
+        keep: True to store the trees' KV cache, for the tokens after each sequence.
         memory: bytes; None for `memory_budget`.
     """
 
@@ -91,8 +90,8 @@ class SharedPrefixes:
         longest = max(group.longest for group in self._groups)
         tokens = max(longest, *map(len, trees))
         nodes_read = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # A row of a forward pass is a context with its tree. It needs memory for logits, for the states of its tokens
-        # inside a layer, and for the KV cache of the context. If more tokens follow, it also needs the tree's KV cache.
+        # A row of a forward pass is a context with its tree. The row needs memory for logits, for the states of its
+        # tokens inside a layer, for the KV cache of the context, and with `keep` for the tree's KV cache.
         states = 12 * config.hidden_size + 4 * inner_size(config)
         cached = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row_bytes = (nodes_read * vocabulary + tokens * states + cached * cache_per_token(config)) * size
@@ -100,10 +99,7 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[ForwardPass], None]) -> Iterator[list[int]]:
-        """Call `compute` for each forward pass, and yield the units of a batch once they are read with all contexts.
-
-        If memory runs out, the batch is repeated in smaller forward passes.
-        """
+        """Call `compute` for each forward pass, and yield the units of a batch once they are read with all contexts."""
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
             with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
@@ -117,7 +113,6 @@ class SharedPrefixes:
             self._waiting.extendleft([units[max_units:], units[:max_units]] if max_units < len(units) else [units])
 
     def _compute(self, units: list[int], compute: Callable[[ForwardPass], None]) -> None:
-        """Call `compute` for a forward pass over each batch of contexts with these units."""
         for group in self._groups:
             tree = self._tree(units, group)
             tree_paths = iter(tree.paths)
@@ -159,9 +154,7 @@ class _Group:
 def unit_batches(
     sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, max_units: int
 ) -> list[list[int]]:
-    """Return batches of at most `max_units` units, whose trees have at most `nodes` nodes.
-
-    A unit whose tree has more nodes is a batch of its own.
+    """Return batches of units; a unit whose tree has more than `nodes` nodes is a batch of its own.
 
     Args:
         sequences: tokens of each sequence.
@@ -174,7 +167,6 @@ def unit_batches(
     tree: dict[tuple[int, int], int] = {}
 
     def grow(unit: int) -> int:
-        """Add a unit to the tree, and return the number of nodes."""
         for index in units[unit]:
             add_path(sequences[index], tree)
         return len(tree)
@@ -199,7 +191,7 @@ def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]
 
 
 def cache_per_token(config: Any) -> int:
-    """Return the number of entries in a token's keys and values of all layers; layers may differ in their heads."""
+    """Return the number of values in a token's KV cache over all layers; layers may differ in their heads."""
     return sum(
         2
         * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)

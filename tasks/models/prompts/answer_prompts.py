@@ -1,15 +1,13 @@
 """Prompts for a short answer, in the form `chat` or `plain`.
 
-The form is `chat` if the tokenizer has a chat template, unless the study forbids its use.
-
     chat     the request is the turn of the user, after the system text; the context is in the request or in the system
              text; an answer ends with an end-of-turn token
-    plain    a text such as "Q: ... A:" without a chat template, after the tokenizer's start token; an answer ends with
-             its first line
+    plain    if the tokenizer has no chat template, or the study forbids its use: a text such as "Q: ... A:" after the
+             tokenizer's start token; an answer ends with its first line
 
-A question, a context or a text of the study may spell out a control token such as <|im_end|>, a gap such as {question},
-or code of a template. The letters are then tokenized like any other text. But marks that a template itself writes in
-ordinary letters, such as [INST], cannot be distinguished from the same letters in a question.
+Control tokens such as <|im_end|>, gaps such as {question} and code of templates in a question, a context or a text of
+the study are tokenized like any other text. But marks that a template itself writes in ordinary letters, such as
+[INST], cannot be distinguished from the same letters in a question.
 """
 
 import inspect
@@ -36,7 +34,6 @@ from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
 from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_tokens
 
 _GAP = re.compile(r"\{(\w+)\}")
-"""A gap of a text, such as {question}."""
 _ABOUT = re.compile(r"\{about\}\s?")
 # True if transformers has this keyword. Older versions pass the keyword on to the template, which ignores it.
 _HAS_SANITIZE = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
@@ -76,14 +73,13 @@ def answer_prompt(
 ) -> AnswerPrompt:
     """Write the prompt for a short answer to a question, after a context if there is one.
 
-    A prompt that exceeds the context window keeps as many tokens of its context as fit, and is tokenized again as one
-    text.
+    If the prompt exceeds the context window, the end of the context is cut, and the text is tokenized again.
 
     Args:
         model: the model.
         question: the question.
-        context: the context; None for the question alone.
-        page: the page that the prompt names; None if it names no page.
+        context: the context, if any.
+        page: the page that the prompt names, if any.
         reserved_tokens: tokens of the window that are reserved for the reply.
         prompts: the texts of the prompts; None for the catalog's.
 
@@ -99,7 +95,7 @@ def answer_prompt(
         return AnswerPrompt(tokens, context_cut=0)
     if context is None:
         raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
-    # Find the longest context that fits: first remove too many tokens, then add tokens again.
+    # The longest context that fits: first remove too many tokens, then add tokens again.
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(cut: int) -> tuple[int, ...]:
@@ -159,7 +155,6 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
 
 
 def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int, ...]:
-    """Return the tokens of a prompt with these fields."""
     turns = _turns(model, prompts, _conversation(model, prompts).system_turn, fields)
     if prompts == catalog.prompts():
         untrusted = f"{fields.question}\n{fields.context or ''}\n{fields.about}"
@@ -169,15 +164,7 @@ def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int,
 
 
 def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
-    """Return the tokens of turns.
-
-    Args:
-        model: the model.
-        prompts: the texts of the prompts.
-        turns: the turns.
-        untrusted: the text whose control tokens are tokenized as letters.
-        question: the question, for messages.
-    """
+    """Return the tokens of turns; control tokens in the text `untrusted` are tokenized as letters."""
     conversation = _conversation(model, prompts)
     holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
@@ -197,10 +184,8 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
 
 
 def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: str) -> None:
-    """Raise ModelError if the chat template cuts turns of this length, and so may cut the question.
-
-    The check renders probes as long as the turns. It is skipped for turns no longer than turns that passed it.
-    """
+    """Raise ModelError if the chat template cuts probes as long as these turns, and so may cut the question."""
+    # Turns that are no longer than turns that passed the check need no check.
     longest = max(len(turn["content"]) for turn in turns)
     if prompt_form(model, prompts) == "plain" or longest <= model.traits.longest_turns.get(prompts, 0):
         return
@@ -219,7 +204,6 @@ def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: s
 
 
 def _template_error(model: Model, question: str, error: Exception) -> ModelError:
-    """Return the error of a chat template that fails for a question."""
     return ModelError(
         f"the chat template of {model.name} fails for {shorten(question)}: {error}; correct the template, or set "
         "chat_template: never for this model"
@@ -261,7 +245,7 @@ def fill_gaps(template: str, **texts: str) -> str:
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
-    """Return the format of a model's prompts; `model.traits` stores the format for later prompts."""
+    """Return the format of a model's prompts, computed once for the same `prompts`."""
     conversations = model.traits.conversations
     if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
@@ -296,10 +280,10 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Return True if there is a system text that the template takes as a turn of its own.
+    """Return True if there is a system text and the template takes it as a turn of its own.
 
     Raises:
-        ModelError: the template fails or leaves out a text, even if the system text is a part of the user's turn.
+        ModelError: the template fails or leaves out a text, even with the system text in the user's turn.
     """
     with_context = fill_gaps(prompts.system_with_context or "", context="")
     required = (_normalised(prompts.system), _normalised(with_context), PROBE)

@@ -1,7 +1,7 @@
 """A model's chat template: its keywords, its switch of thoughts, the prompts that it writes, and the end of a turn.
 
-A keyword is a name that a template uses and does not set itself. A switch is a keyword of `SWITCHES` whose values for
-thinking on and off give different prompts.
+A keyword is a name that a template uses and does not set itself. A switch is a keyword of `SWITCHES` whose values give
+different prompts.
 """
 
 import ctypes
@@ -55,15 +55,14 @@ _STANDARD_VARIABLES = frozenset(
         "unk_token",
     }
 )
-# A clock that shows 26 July 2024, the date that templates of Llama 3 write if they have no clock.
-_CALENDAR = (
+# A macro that gives templates a fixed date in place of the clock: the date that Llama 3 writes without a clock.
+_FIXED_DATE = (
     "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
     " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
 )
 MAX_BYTES = 1 << 30
 """Limit of the memory in bytes that a template may take, on systems with /proc."""
-_CHECK_SECONDS = 0.05
-"""Time between two checks of the memory."""
+_CHECK_SECONDS = 0.05  # between two checks of the memory
 _raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
 # Marks for training, which the parser of Jinja does not know.
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
@@ -108,7 +107,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
 
 
 def opens_thoughts(model: Speaker, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Return True if the chat template opens thoughts in spite of `options`, a result of `options_of`."""
+    """Return True if the chat template opens thoughts, and `options` from `options_of` do not turn thinking off."""
     is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
     return prompt_form(model, prompts) == "chat" and not is_off and has_opening_mark(chat_template(model))
 
@@ -125,13 +124,13 @@ def chat_template(model: Speaker) -> str:
         raise cannot_write(model, error) from error
     if "**" in signs:
         raise cannot_write(model, "it has a power such as 9 ** (9 ** 9), which no time limit stops")
-    return _CALENDAR + template if "strftime_now" in template else template
+    return _FIXED_DATE + template if "strftime_now" in template else template
 
 
 def render(
     model: Speaker, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
 ) -> str:
-    """Write turns by the model's chat template with the keywords `options`; the template can raise any exception."""
+    """Write turns by the model's chat template with the keywords `options`; a template can raise any exception."""
     arguments = {"tokenize": False, "add_generation_prompt": generation_prompt}
     return str(apply_template(model, turns, chat_template(model), {**(options or {}), **arguments}))
 
@@ -143,7 +142,7 @@ def apply_template(model: Speaker, turns: Turns, template: str, options: Mapping
 
 
 def cannot_write(model: Speaker, problem: Exception | str) -> ModelError:
-    """Return the error of a chat template that cannot be used."""
+    """Return the error of a chat template that cannot write a question."""
     return ModelError(
         f"the chat template of {model.name} cannot write a question: {problem}; correct the template, or set "
         "chat_template: never for this model"
@@ -218,7 +217,7 @@ def _end_of_turn(model: Network) -> int | None:
 
 
 class _LimitExceeded(Exception):
-    """Raised in the middle of a block that takes too long, or too much memory."""
+    """The exception that `time_limit` raises inside its block."""
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Thoughts: text that a model writes before its answer, between marks that its tokenizer or its family defines.
 
-Thoughts under a heading "Thinking Process:" need no marks, and end before the last paragraph. All other thoughts
-without marks stay undetected.
+Thoughts without marks are found only under a heading "Thinking Process:"; they end before the last paragraph.
 """
 
 import re
@@ -21,7 +20,6 @@ class Marks(NamedTuple):
     close: re.Pattern[str]
 
 
-# Marks that open and close thoughts.
 _TEXTS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -40,7 +38,6 @@ _HARMONY = Marks(  # the format of gpt-oss, whose channel `final` has the answer
     re.compile(r"(?:<\|end\|>(?:<\|start\|>assistant)?)?<\|channel\|>final<\|message\|>"),
 )
 MARKS = (*(Marks(re.compile(re.escape(opens)), re.compile(re.escape(closes))) for opens, closes in _TEXTS), _HARMONY)
-"""The marks of families of models."""
 
 _MARK = re.compile(
     f"(?P<close>{'|'.join(mark.close.pattern for mark in MARKS)})|{'|'.join(mark.open.pattern for mark in MARKS)}",
@@ -115,7 +112,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
 
 
 def _mark_pattern(field: Mapping[str, Any], name: str) -> str:
-    """Return the pattern of a field's mark named "open" or "close" in a response template; empty without a mark."""
+    """Return the pattern of the mark `name` ("open" or "close") in a response template's field; "" without a mark."""
     texts = field.get(name, [])
     literal = "|".join(re.escape(text) for text in ([texts] if isinstance(texts, str) else texts))
     return literal or str(field.get(f"{name}_pattern", ""))

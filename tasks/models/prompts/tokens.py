@@ -1,4 +1,4 @@
-"""Prompts as tokens, complete and never cut, and error messages about prompts."""
+"""Prompts as tokens, never cut, and error messages about prompts."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,6 @@ from swaymeter.tasks.models.capabilities import Model, Tokens
 
 def start_tokens(model: Model) -> tuple[int, ...]:
     """Return the tokens that the tokenizer puts before a text: one for Llama and Gemma, none for GPT-2 and Pythia.
-
-    Tokens that the tokenizer appends are no part of a prompt.
 
     Raises:
         ModelError: the tokens of a text change if special tokens are put around it.
@@ -74,7 +72,7 @@ def check_length(model: Model, prompt: str, length: int, *, reserved_tokens: int
 
 
 def does_not_fit(model: Model, kind: str, text: str, length: str, reserved_tokens: int) -> ScoreError:
-    """Return the error of a prompt that exceeds the window.
+    """Return the error of a prompt that exceeds the context window.
 
     Args:
         model: the model.

@@ -33,7 +33,6 @@ def final_answer(reply: str) -> str:
 
 
 def _marked_answer(reply: str) -> str:
-    """Return the answer after a mark, or the whole reply without a mark."""
     if "{" in reply:
         if (field := _json_field(reply)) is not None:
             return field
@@ -69,7 +68,7 @@ def _json_field(reply: str) -> str | None:
 
 
 def _as_text(value: Any, depth: int = 0) -> str:
-    """Return a value of JSON as text, without values that are nested more deeply than three times."""
+    """Return a value of JSON as text, without values that are nested more than three times."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, dict)):

@@ -37,9 +37,8 @@ from swaymeter.tasks.scoring.wording.lists import ORDERING, items_of_answer
 _MAX_WORDS = 12
 """Limit of the words of an answer that has other forms; a longer answer is a sentence."""
 
-# Names
 _DECIDING = PLACES | ORDERING
-"""Words that, like the answer's own words, change the forms of an answer if the question has them."""
+"""Words of a question on which the forms of its answers depend; the answer's own words are further such words."""
 _LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
@@ -47,7 +46,6 @@ _APPROXIMATE = word_set("about approximately roughly around nearly almost circa 
 _PARTICLES = word_set("von van de der den la di da del dos bin al le ter zu")
 _COMPANIES = word_set("inc incorporated corp corporation ltd limited llc plc gmbh ag co company")
 
-# Numbers
 _CONNECTORS = word_set("to and until till through")
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
 """A time as `swaymeter.data.wording` writes it: clock2100 for 9 p.m. (24 hours), dial0900 for 9:00 (12 hours)."""
@@ -85,7 +83,7 @@ def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
 
 @lru_cache(maxsize=4096)  # both sides, and questions of a kind, have answers in common
 def _forms(written: str, deciding_words: frozenset[str], is_of_person: bool) -> tuple[Name, ...]:
-    """Return the forms of an answer, without a side; `deciding_words` become `Answer.question`."""
+    """Return the forms of an answer, without a side; `deciding_words` are words of the question (see `_DECIDING`)."""
     answer_words = words(written)
     return tuple(_distinct_forms(Answer(written, answer_words, texts_of(answer_words), deciding_words, is_of_person)))
 
@@ -117,7 +115,7 @@ def _distinct_forms(answer: Answer) -> Iterator[Name]:
 
 
 def _pattern_rule(*rows: tuple[str, str]) -> FormRule:
-    """Return a rule from rows: a pattern of whole answers, and their other forms, separated by upright lines."""
+    """Return a rule from rows: a pattern of whole answers, and templates of their other forms, separated by "|"."""
     table = [(re.compile(pattern), templates.split("|")) for pattern, templates in rows]
 
     def rule(answer: Answer) -> Iterator[Texts]:
@@ -213,7 +211,6 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 
 
 def _last_name(answer: Answer) -> Iterator[Texts]:
-    """Write the last name of a person."""
     answer_words, texts = answer.words, answer.texts
     if not 2 <= len(answer_words) <= 5 or not answer.is_of_person or not answer_words[0].capitals or len(texts[-1]) < 4:
         return

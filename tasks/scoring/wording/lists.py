@@ -18,7 +18,7 @@ from swaymeter.tasks.scoring.wording.mentions import is_part
 
 _MAX_ITEMS = 12
 _MAX_WORDS = 4
-"""Limit of the words of an item; a text with a longer part is a sentence and no list."""
+"""Limit of the words of an item; a longer part is a sentence."""
 _ARROW = re.compile(r"\s*(?:→|⇒|->|=>|➔|>)\s*")
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?(?:\d{1,2}|[a-h])[).]\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•–+]|\(?\d{1,2}[).:]|\(?[a-h]\))[ \t]+(?=\S)(.+)$", re.MULTILINE)
@@ -76,19 +76,19 @@ def items_of_reply(text: str) -> tuple[Texts, ...]:
 
 
 def states_items(reply: Sequence[Texts], answer: Items) -> bool:
-    """Return True if the items of a reply have the items of an answer, in its order if the order matters."""
+    """Return True if a reply states each item of an answer, in the answer's order if the order matters."""
     if len(reply) != len(answer.items):
         return False
     if answer.are_ordered:
-        return all(_contains(entry, item) for item, entry in zip(answer.items, reply, strict=True))
+        return all(_states_item(entry, item) for item, entry in zip(answer.items, reply, strict=True))
     unmatched = list(reply)
     for item in sorted(answer.items, key=len, reverse=True):
-        fitting = next((entry for entry in unmatched if _contains(entry, item)), None)
+        fitting = next((entry for entry in unmatched if _states_item(entry, item)), None)
         if fitting is None:
             return False
         unmatched.remove(fitting)
     return True
 
 
-def _contains(text: Texts, item: Texts) -> bool:
+def _states_item(text: Texts, item: Texts) -> bool:
     return "not" not in text and is_part(item, text)

@@ -30,7 +30,7 @@ _INSTITUTIONS = word_set("university college bank bishop archbishop battle siege
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
-"""The key of names that are initials, such as WHO, which are compared with every sequence of capitalised words."""
+"""The key for names that are initials, such as WHO. They are compared with every sequence of capitalised words."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 """Words between the items of a list."""
 _LONGER_NAMES = word_set(
@@ -69,12 +69,17 @@ def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
 
 @lru_cache(maxsize=1)
 def longer_names() -> tuple[Name, ...]:
-    """Return names in scripts without spaces that contain other names and are no answers."""
+    """Return `_LONGER_NAMES` as names without a side, which only hide the names inside them."""
     return tuple(Name(None, texts_of(name), name[0]) for name in map(words, sorted(_LONGER_NAMES)))
 
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
-    """Return every mention: the words of a name, all items of a list, or the words that initials stand for."""
+    """Return every mention: the words of a name, all items of a list, or the words that initials stand for.
+
+    Args:
+        text: The words of the text.
+        names: The names by first word, from `by_first`.
+    """
     all_mentions: list[Mention] = []
     names_of_initials = names.get(_INITIALS, ())
     for start, word in enumerate(text):
@@ -107,7 +112,7 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 
 
 def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """Return the index after the words `texts`; 0 if the text has other words from `start` on."""
+    """Return the index after the words `texts`; 0 if they do not stand at `start`."""
     end = start + len(texts)
     if end > len(text):
         return 0
@@ -116,7 +121,7 @@ def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
-    """Return the index after all items of a list, with only connecting words between them; 0 if an item is missing."""
+    """Return the index after the items of a list, which only connecting words separate; 0 if an item is missing."""
     missing, index, end = list(name.items), start, 0
     while missing and index < len(text):
         candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
@@ -167,7 +172,7 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
 
     Args:
         text: The words of the text.
-        mention: The mention.
+        mention: A mention in the text.
         question: The words of the question; "the Alme River" is the Alme if the question has the word "river".
     """
     start, end, name = mention
@@ -207,7 +212,7 @@ def _is_name(text: Sequence[Word], mention: Mention) -> bool:
         return True
     word = text[start]
     ends_clause = end == len(text) or text[end].begins_clause
-    # An answer in lower case, such as "nice"; a word such as "in" counts only at the end of a clause.
+    # The answer is in lower case. "nice" counts everywhere, and "in" only at the end of a clause.
     if name.first.capitals == 0:
         return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.begins_clause)
     if name.first.capitals == 2 and word.text != "i":  # "US" is a name, "us" and "Us" are not; "I" may be a pronoun

@@ -19,20 +19,18 @@ _NUMERIC_WORDS = {
 _KINDS = frozenset(("number", "ordinal", "unit", "sign"))
 """Kinds of words that belong to a number, a date or a time."""
 _MAX_WORDS = 25
-"""Limit of the words of a reply, because the number in a longer reply may be about something else."""
+"""Limit of the words of a reply. A number in a longer reply may be about something else."""
 _FIGURE = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
 """A number, day or decade in figures, or a time: 1990, 12d, 1990s, clock2100 (9 p.m.), dial0900 (9:00)."""
 
 
 def _is_value(answer: Sequence[Word]) -> bool:
-    """Return True if an answer begins with a number, a date or a time and contains no name."""
     content = [word for word in answer if word.text not in FUNCTION_WORDS or word.text in _NUMERIC_WORDS]
     has_name = any(word.capitals and not _is_part_of_value(word) for word in content)
     return bool(content) and _is_part_of_value(content[0]) and not has_name
 
 
 def _is_part_of_value(word: Word) -> bool:
-    """Return True for a word that belongs to a number, a date or a time, such as a unit or a month."""
     return word.kind in _KINDS or word.text in _NUMERIC_WORDS or _FIGURE.fullmatch(word.text) is not None
 
 
@@ -50,7 +48,6 @@ def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> 
 
 
 def _is_figure(word: Word) -> bool:
-    """Return True for a word that is a number, day, decade or time by itself."""
     return word.kind == "number" or _FIGURE.fullmatch(word.text) is not None
 
 

@@ -44,7 +44,7 @@ _DO_NOT_KNOW = (
     "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
     "|comfortable|familiar|recall|remember|seem|speculate|confirm|enough|want to answer|recommend|advise|judge|verify)"
 )
-_SAYS_NOTHING = (
+_SOURCE_SAYS_NOTHING = (
     rf"\bnothing (?:\w+ ){{0,3}}?{_SOURCE}\b"
     rf"|\b{_SOURCE} (?:\w+ )?(?:say|mention|state|contain|provide|give|reveal) (?:nothing|no)\b"
 )
@@ -57,7 +57,7 @@ _KINDS = {
     "cannot answer": rf"(?:^|\. |^sorry )(?:can|could|will|do) not {_ADVERB}"
     rf"(?:answer|say|tell|know|determine|help|{_FIND_OUT})",
     "the passage does not say": rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}",
-    "the passage says nothing": _SAYS_NOTHING,
+    "the passage says nothing": _SOURCE_SAYS_NOTHING,
     "not stated": rf"(?:^|\. |\b(?:answer|information|am|is|are|was|were|be|been) )not {_ADVERB}{_STATED}"
     rf"|\bnot in {_SOURCE}\b",
     "never determined": rf"\b(?:has|have|had) (?:not|never) {_ADVERB}been {_ADVERB}{_FIND_OUT}"
@@ -91,7 +91,7 @@ _REFUSAL_WORDS = word_set(
 """Words of English refusals: every refusal has at least one of these words."""
 _REFUSALS_AFTER_NO = (
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
-    rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
+    rf"|{_SOURCE_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
 """Refusals that follow a "No" which is no answer: "No, the passage does not say"."""
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
@@ -149,7 +149,7 @@ def _english(*, is_polar: bool) -> re.Pattern[str]:
 
 @cache
 def _phrases_by_first() -> Mapping[str, Sequence[Texts]]:
-    """Return the words of the phrases by their first word."""
+    """Return the phrases, each as normal forms of words, by first word."""
     by_first: dict[str, list[Texts]] = {}
     for phrase in "|".join(_PHRASES.values()).split("|"):
         word_texts = texts_of(words(phrase))
@@ -179,14 +179,11 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
 
 
 def _has_phrase_at(word_texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Return True if the words of a text at an index are a phrase.
-
-    A last word of the phrase that is not ASCII may also be the beginning of a longer word of the text.
-    """
     *before, last = phrase
     end = start + len(before)
     if end >= len(word_texts) or list(word_texts[start:end]) != before:
         return False
+    # Outside ASCII, the last word of a phrase may have a further ending in the text.
     return word_texts[end] == last or (not last.isascii() and word_texts[end].startswith(last))
 
 
@@ -196,12 +193,12 @@ def only_mentions(text: Sequence[Word]) -> bool:
 
 
 def says_nothing(text: Sequence[Word]) -> bool:
-    """Return True for texts such as "No, the passage does not say", in which "No" is no answer."""
+    """Return True if a source says nothing, so that "No" is no answer: "No, the passage does not say"."""
     return re.search(_REFUSALS_AFTER_NO, _with_clause_marks(text)) is not None
 
 
 def only_concedes(text: Sequence[Word]) -> bool:
-    """Return True if a refusal is only a concession, or if the text says after the refusal what a source states.
+    """Return True for a refusal that only concedes, or that a statement of a source follows.
 
     Examples: "While the text does not say it, ...", "The text does not say X. The text says that Y."
     """
@@ -209,7 +206,6 @@ def only_concedes(text: Sequence[Word]) -> bool:
 
 
 def _with_clause_marks(text: Iterable[Word]) -> str:
-    """Return the words of a text, with " . " before each clause."""
     return " ".join(f". {word.text}" if word.begins_clause else word.text for word in text)
 
 

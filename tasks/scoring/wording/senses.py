@@ -1,9 +1,9 @@
 """Frames of predicates: words that answer a question alike, such as allowed and welcome, and their opposites.
 
 A frame has two sides. The words of the side "yes" answer a question alike, and the words of the side "no" are their
-opposites. A word may be in several frames. A listed word stands for its other forms, such as "allow" for allows,
-allowed and allowing. The words of a side are no synonyms: "safe" and "may" share a side because "It is safe" answers
-"May I drink it?".
+opposites. A sense of a word is its side in a frame; a word may be in several frames. A listed word stands for its other
+forms, such as "allow" for allows, allowed and allowing. The words of a side are no synonyms: "safe" and "may" share a
+side because "It is safe" answers "May I drink it?".
 """
 
 import re
@@ -100,7 +100,6 @@ _MIN_ROOT = 3
 
 
 def _entries(table: str) -> list[tuple[str, str]]:
-    """Return the entries "word: text" of a table as pairs."""
     return [(entry[1], entry[2].replace("\n", " ")) for entry in _ENTRY.finditer(table)]
 
 
@@ -127,7 +126,7 @@ def root(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _senses() -> dict[str, dict[int, int]]:
-    """Return the side of each root in each of its frames, by root and index of the frame; 0 is yes, 1 is no."""
+    """Return, for each root, {index of the frame: side}; side 0 is yes, and side 1 is no."""
     senses: dict[str, dict[int, int]] = {}
     for number, frame in enumerate(_FRAMES.split("\n\n")):
         for side, listed in _entries(frame):
@@ -138,7 +137,7 @@ def _senses() -> dict[str, dict[int, int]]:
 
 @lru_cache(maxsize=8192)
 def senses_of(word: str) -> dict[int, int]:
-    """Return the side of a word in each of its frames, by the index of the frame: {MAY: 1} for "banned"; 0 is yes."""
+    """Return {index of the frame: side} of a word, {MAY: 1} for "banned"; side 0 is yes, and side 1 is no."""
     return _senses().get(root(word), {})
 
 
@@ -164,6 +163,6 @@ def are_related(word: str, other: str) -> bool:
     if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # German gegründet and gründete
         word, other = word.removeprefix("ge"), other.removeprefix("ge")
     word, other = _VERB_OF_PAST.get(word, word), _VERB_OF_PAST.get(other, other)
-    shorter = min(len(word), len(other))
-    beginning = max(4, shorter - 2)  # the last two letters may be an ending
-    return word == other or (shorter >= 4 and word[:beginning] == other[:beginning])
+    shorter_length = min(len(word), len(other))
+    prefix_length = max(4, shorter_length - 2)  # the last two letters may be an ending
+    return word == other or (shorter_length >= 4 and word[:prefix_length] == other[:prefix_length])

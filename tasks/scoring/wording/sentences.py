@@ -139,7 +139,6 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
 
 @lru_cache(maxsize=1024)
 def _question(question: tuple[Word, ...]) -> _Question:
-    """Return the parts of a question from its words."""
     texts = replace_phrases(texts_of(question))
     frames: dict[int, int] = {}
     predicate = 0  # index of the last predicate; 0 also for a question without a predicate
@@ -181,10 +180,7 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
 
 
 def _meanings_of_predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return the meanings of a clause's predicates in the question's frames: True for yes, and False for no.
-
-    To "Are dogs allowed?", "allowed" and "not banned" mean yes; "banned" and "not allowed" mean no.
-    """
+    """Return the meanings of a clause's predicates: True for yes ("not banned" for "allowed?"), and False for no."""
     matched = [
         (side == question.frames[frame], index)
         for index, text in enumerate(statement)
@@ -207,14 +203,14 @@ def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Po
     To "Is the hall heated?", "The hall is heated" and "It is heated" are yes.
     """
     content = question.content
-    missing = [text for text in content if not _has(statement, text)]
-    new = [text for text in statement if text not in _NO_CONTENT and not _has(content, text)]
+    missing = [text for text in content if not _has_related(statement, text)]
+    new = [text for text in statement if text not in _NO_CONTENT and not _has_related(content, text)]
     if missing:
         is_short = len(statement) <= _MAX_SHORT_CLAUSE and all(text in _GENERIC for text in new)
         has_last_word = content[-1] not in missing and 2 * len(missing) <= len(content)
-        is_about_pronoun = statement[0] in PRONOUNS and has_last_word  # "It is heated"
+        begins_with_pronoun = statement[0] in PRONOUNS  # "It is heated"
         lacks_time = any(text in _WHEN or text[0].isdigit() for text in missing)
-        if not (is_short and is_about_pronoun) or lacks_time:
+        if not (is_short and begins_with_pronoun and has_last_word) or lacks_time:
             return None
     # "The jacket is washable" answers "Can the jacket be washed?"; "The jacket is washed" does not.
     is_able = any(text.endswith(("able", "ible")) for text in statement)
@@ -238,13 +234,13 @@ def _is_about(statement: Sequence[str], question: _Question) -> bool:
         _has_times(statement, topic)
         and not _adds_time(new, question)
         and not _has_another_subject(statement, new)
-        and (not objects or not new or any(_has(statement, text) for text in objects))
-        and (not new or any(_has(statement, text) for text in topic))
+        and (not objects or not new or any(_has_related(statement, text) for text in objects))
+        and (not new or any(_has_related(statement, text) for text in topic))
     )
 
 
 def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequence[str], _Question]:
-    """Drop the days of a question if a clause answers for every day: "open every day" answers "open on Mondays?"."""
+    """Drop the days of a question and the "every day" of a clause: "open every day" answers "open on Mondays?"."""
     written = " ".join(statement)
     if not _ALWAYS.search(written):
         return statement, question
@@ -259,16 +255,13 @@ def _has_pronoun_as_object(statement: Sequence[str]) -> bool:
 
 
 def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
-    """Return the words that a clause adds to a question, without predicates.
-
-    Numbers count only if the topic of the question has a number.
-    """
+    """Return the words that a clause adds to a question, except predicates; numbers only if the topic has a number."""
     has_number = any(text[0].isdigit() for text in question.topic)
     return [
         text
         for text in statement
         if text not in _NO_CONTENT | _GENERIC
-        and not _has(question.topic, text)
+        and not _has_related(question.topic, text)
         and question.frames.keys().isdisjoint(senses_of(text))
         and (has_number or not text[0].isdigit())
     ]
@@ -278,23 +271,17 @@ def _has_times(statement: Sequence[str], topic: Texts) -> bool:
     """Return True if a clause has all times and numbers of the topic; a short clause with a pronoun implies them."""
     if statement[0] in PRONOUNS and len(statement) <= _MAX_SHORT_CLAUSE:
         return True
-    return all(_has(statement, text) for text in topic if text in _WHEN or text[0].isdigit())
+    return all(_has_related(statement, text) for text in topic if text in _WHEN or text[0].isdigit())
 
 
 def _adds_time(new: Sequence[str], question: _Question) -> bool:
-    """Return True if a clause adds a time to a question about times or opening hours.
-
-    "Open on Sundays" adds Sundays to the question "open on Mondays?".
-    """
+    """Return True if a clause adds a time to a question about times: "open on Sundays" to "open on Mondays?"."""
     has_time = OPEN in question.frames or not _WHEN.isdisjoint(question.topic)
     return has_time and not _WHEN.isdisjoint(new)
 
 
 def _has_another_subject(statement: Sequence[str], new: Sequence[str]) -> bool:
-    """Return True if a clause has another subject than the question: "cats" if the question has "dogs".
-
-    A clause about "dogs and cats" is still about the dogs.
-    """
+    """Return True if a clause has another subject than the question: "cats" for "dogs", but not "dogs and cats"."""
     verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
     subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _NO_CONTENT]
     is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)
@@ -306,5 +293,5 @@ def _is_verb(text: str) -> bool:
     return text in AUXILIARIES or text in _MODALS or is_past_form(text)
 
 
-def _has(texts: Sequence[str], text: str) -> bool:
+def _has_related(texts: Sequence[str], text: str) -> bool:
     return any(are_related(other, text) for other in texts)

@@ -3,7 +3,7 @@
 Each mention gets the first stance of this table that fits its clause:
 
     DENIED      not, instead of, "X is wrong", "but that is wrong" in the next clause
-    CONCEDED    although, while, despite
+    CONCEDED    although, while, despite, or formerly at the beginning of the clause
     SET_ASIDE   formerly, "from X to Y", "Y replaced X", the brother of X, compared with X, "X joined later"
     ASSERTED    actually, in fact, the correct answer, corrects this to
     REPORTED    the passage says, according to, listed, is believed
@@ -175,7 +175,7 @@ class Span(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The words of a question, as the rules of stances need them.
+    """The words of a question that decide between stances.
 
     Attributes:
         texts: All words.
@@ -189,7 +189,7 @@ class Question(NamedTuple):
 
 
 def question_words(texts: Collection[str]) -> Question:
-    """Return the words of a question, as the rules of stances need them."""
+    """Return the words of a question that decide between stances."""
     content = frozenset(texts) - FUNCTION_WORDS - AUXILIARIES
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
@@ -247,7 +247,6 @@ def sides_stated(
 
 
 def _strongest(stances: Iterable[Stance]) -> Stance:
-    """Return the stance of a side: the first stance of `order` that one of its mentions has."""
     present = set(stances)
     order = (
         Stance.ASSERTED,
@@ -261,10 +260,9 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
 
 
 def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
-    """Return the sides whose clauses have the question's words; None if these words do not decide.
+    """Return both sides if their clauses have the same words of the question; the first side if only it has such words.
 
-    Both sides are stated if their clauses have the same words of the question. If only the clause of the side that is
-    mentioned first has words of the question, that side is stated.
+    Return None if these words do not decide.
     """
     clauses = _clauses_by_side(reply, spans)
     left, right = clauses
@@ -278,7 +276,7 @@ def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Questio
 
 
 def _clauses_by_side(reply: Sequence[Word], spans: Sequence[Span]) -> dict[str, set[str]]:
-    """Return the words of the clauses with each side's answers."""
+    """Return, for each side, the words of the clauses that mention its answers."""
     clauses: dict[str, set[str]] = {}
     for span in spans:
         clauses.setdefault(span.side, set()).update(_clause(reply, span))
@@ -298,7 +296,7 @@ def _by_contrast(
         return None
     if other_stance is Stance.REPORTED and stances[-1] is Stance.PLAIN:
         return {last.side}
-    # In the docstring's second example, only the last clause has "the capital".
+    # "X is larger, but the capital is Y": only the last clause has "the capital".
     clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].begins_clause), other.end)
     words_of_last = question.content.intersection(texts_of(reply[clause_start : last.start]))
     words_of_other = texts_of(reply[_clause_start(reply, other.start) : clause_start])
@@ -371,7 +369,6 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
 
 
 def _is_reported(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Return True if a clause reports what a source says: "the passage says", "according to", "is believed"."""
     if "i" in before[:2]:  # I believe
         return False
     return not (_SAYING.isdisjoint(before) and _SOURCES.isdisjoint(before) and _SOURCES.isdisjoint(after))
@@ -385,7 +382,7 @@ def _is_set_aside(
         return True
     if not _LIMITED_ROLES.isdisjoint(pairwise(before[-5:])):  # used to
         return True
-    if _is_of_relative(reply, start, end, question):
+    if _identifies_relative(reply, start, end, question):
         return True
     asks_for_former = not _FORMER.isdisjoint(question.texts)
     if before and before[-1] in _REPLACING and not asks_for_former and _REPLACING.isdisjoint(question.texts):
@@ -416,10 +413,10 @@ def _is_compared(reply: Sequence[Word], start: int) -> bool:
     return reply[start - 1].text == "than" and reply[start - 2].text in ("likely", "plausible", "probable", "credible")
 
 
-def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Question) -> bool:
+def _identifies_relative(reply: Sequence[Word], start: int, end: int, question: Question) -> bool:
     """Return True if a mention identifies a relative: "X's brother", "the brother of X".
 
-    "The daughter of X" does name X as an answer if the question asks for her father.
+    If the question has relatives, such as "father", only these count: "the daughter of X" then answers with X.
     """
     relatives = _RELATIVES & question.texts or _RELATIVES
     for index in range(end, min(end + 3, len(reply))):
@@ -439,7 +436,7 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Quest
 
 
 def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
-    """Return True if the words from start to end are denied."""
+    """Return True if a reply denies its words from start to end."""
     return (
         _is_denied_before(reply, start)
         or (not is_question_negated and _is_denied_behind(reply, end))

@@ -1,4 +1,4 @@
-"""Yes or no in a reply to a yes-or-no question; the table has the rules.
+"""Yes or no in a reply to a yes-or-no question, by the rules of this table.
 
     in words        yes, yeah, true, correct, and no, nope, false, incorrect: at the beginning, after "the answer is",
                     or alone in a clause; the "no" of "no doubt" does not count
@@ -97,7 +97,6 @@ def begins_with(reply: Sequence[Word]) -> Polarity | None:
 
 
 def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
-    """Return the polarities of a reply by a word, a phrase, or a short clause with an auxiliary."""
     rules = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     return next(filter(None, (rule(reply) for rule in rules)), set()) if reply else set()
 
@@ -115,9 +114,9 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     return {"no"} if first in _FOREIGN_NO else set()
 
 
-@cache  # not made before the first yes-or-no question
+@cache  # made at the first yes-or-no question, and not at import
 def _whole_clauses() -> Mapping[Texts, Polarity]:
-    """Return the polarities of phrases by their words."""
+    """Return the polarity of each phrase in `_PHRASES`, by the phrase's words."""
     return {
         texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
     }
@@ -163,15 +162,15 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
     """Return the polarity of a word such as "yes" or "false" at an index; None for the "no" of "no doubt"."""
     word, before = reply[index], reply[index - 1].text if index else ""
     after = reply[index + 1] if index + 1 < len(reply) else None
-    ends = after is None or after.begins_clause
-    opens = index == 0 or word.begins_clause
+    ends_clause = after is None or after.begins_clause
+    begins_clause = index == 0 or word.begins_clause
     if word.text in _YES:
         return polarity if before not in ("not", "neither", "nor") or word.begins_clause else None
     if word.text in _NO:
         is_noun = after is not None and not after.begins_clause and after.text in _BEHIND_NO
-        return polarity if (opens or before in _BEFORE_NO or ends) and not is_noun else None
-    follows = opens or before in AUXILIARIES | _BEFORE_TRUE
-    if not follows or not (ends or (after is not None and after.text in _BEHIND_TRUE)):
+        return polarity if (begins_clause or before in _BEFORE_NO or ends_clause) and not is_noun else None
+    is_predicate = begins_clause or before in AUXILIARIES | _BEFORE_TRUE
+    if not is_predicate or not (ends_clause or (after is not None and after.text in _BEHIND_TRUE)):
         return None
     return OPPOSITE[polarity] if before == "not" else polarity
 

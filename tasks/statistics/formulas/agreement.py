@@ -12,15 +12,16 @@ occurs, p_e is 1 and kappa is undefined.
 The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no
 interval for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an
 interval if all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
-What it is not: comparable between sets of items with different shares of verdicts, nor a share of right verdicts. If
-nearly all items have one verdict, two judges who nearly always agree can have a kappa near 0.
+Kappas are not comparable between sets of items with different shares of verdicts. If nearly all items have one verdict,
+two judges who nearly always agree can have a kappa near 0. Kappa is no share of right verdicts.
+
+Krippendorff's alpha, for nominal data:
 
     alpha = 1 - D_o / D_e
 
-Krippendorff's alpha, for nominal data. D_o measures how many pairs of values of the same item are unequal. D_e measures
-how many of all pairs of values are unequal. alpha is 1 if the values of each item are the same, and 0 for agreement by
-chance. alpha is not defined if all values of all items are the same.
-What it is not: the share of equal values.
+D_o measures how many pairs of values of the same item are unequal, and D_e how many of all pairs of values. alpha is 1
+if the values of each item are the same, and 0 for agreement by chance. alpha is not the share of equal values, and is
+not defined if all values of all items are the same.
 
 Source: Cohen 1960, A coefficient of agreement for nominal scales; for a kappa near 0, Feinstein and Cicchetti 1990,
 High agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, computed by the library krippendorff.
@@ -69,7 +70,7 @@ def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequen
     if len(sums) < FEWEST_FOR_INTERVAL or (first_codes == second_codes).all():
         return Interval(len(sums))
     sample_kappas = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
-    has_interval = bool(np.ptp(sample_kappas) > _ROUNDING)  # False for a NaN, which a sample without kappa gives
+    has_interval = bool(np.ptp(sample_kappas) > _ROUNDING)  # False if a sample without kappa gives NaN
     return Interval(len(sums), *ends(sample_kappas)) if has_interval else Interval(len(sums))
 
 

@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 
 
 class Result(NamedTuple):
-    """A test statistic or a correlation coefficient, without unit, with its p-value; or the reason for its absence."""
+    """A test statistic or a correlation coefficient, without unit, and its p-value; or the reason why both are None."""
 
     statistic: float | None
     p: float | None
@@ -79,7 +79,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
         adjusted p_(i) = min over j >= i of min(1, p_(j) m / j),  p_(1) <= ... <= p_(m)
 
-    None stands for a test without p-value: it stays None and does not count.
+    A test without p-value is None before and after, and does not count in m.
 
     Raises:
         ValueError: A p-value is not between 0 and 1.
@@ -98,10 +98,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def adjust(rows: list[dict[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Add p_adjusted to the rows; rows with equal values in `columns` are one family.
-
-    Without columns, all rows are one family.
-    """
+    """Add p_adjusted to the rows; rows with equal values in `columns`, or all rows without columns, are one family."""
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in columns), []).append(row)

@@ -30,8 +30,8 @@ Intervals of a share, and of the difference of two shares of the same items, are
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
 n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
-docs/decisions/0014-statistics.md explains why n_d has the weight m, and measures the coverage. Fewer than 5 clusters
-have no interval.
+Fewer than 5 clusters have no interval. docs/decisions/0014-statistics.md explains why n_d has the weight m, and
+measures the coverage.
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
@@ -63,7 +63,7 @@ _BATCH = 500
 
 
 class Interval(NamedTuple):
-    """The number of clusters and the ends of the interval; None for the ends of an undefined interval."""
+    """The number of clusters and the ends of the interval, which are None for an undefined interval."""
 
     clusters: int
     low: float | None = None
@@ -130,10 +130,10 @@ def _sample_counts(clusters: int, seed: int) -> NDArray[np.uint8]:
     """Return the number of occurrences of each cluster in each sample (samples, clusters)."""
     rng, samples = generator(seed, "clusters", clusters), bootstrap_samples(clusters)
     counts = np.empty((samples, clusters), dtype=np.uint8)
-    rows = np.arange(_BATCH)[:, None] * clusters
+    row_offsets = np.arange(_BATCH)[:, None] * clusters
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
-        cells = rng.integers(0, clusters, (size, clusters)) + rows[:size]
+        cells = rng.integers(0, clusters, (size, clusters)) + row_offsets[:size]
         counts[start : start + size] = np.bincount(cells.ravel(), minlength=size * clusters).reshape(size, clusters)
     return counts
 

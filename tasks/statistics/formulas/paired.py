@@ -80,7 +80,7 @@ def paired_differences(
             numbers_by_k.setdefault(differences.k, []).append(number)
     for k, numbers in numbers_by_k.items():
         group, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
-        intervals = [differences.share_interval() for differences in group] if shares else _intervals(group, seed)
+        intervals = _share_intervals(group) if shares else _bootstrap_intervals(group, seed)
         reason = too_few_reason(2 / 2**k)
         p = None if reason else _p_values(np.stack([differences.sums for differences in group], axis=1), rng)
         for index, number in enumerate(numbers):
@@ -141,20 +141,21 @@ class _ClusteredDifferences(NamedTuple):
             )
         return PairedDifference(n, k, float(self.sums.sum() / n), untestable=too_few_reason(2 / 2**k))
 
-    def share_interval(self) -> tuple[float | None, float | None]:
-        """Return the ends of the interval of differences of shares."""
-        return difference_interval(self.values, self.codes)[1:]
+
+def _share_intervals(clustered: Sequence[_ClusteredDifferences]) -> list[tuple[float | None, float | None]]:
+    return [difference_interval(differences.values, differences.codes)[1:] for differences in clustered]
 
 
-def _intervals(clustered: Sequence[_ClusteredDifferences], seed: int) -> list[tuple[float, float]]:
-    """Return the ends of the bootstrap interval of each mean difference, all over the same number of clusters."""
+def _bootstrap_intervals(
+    clustered: Sequence[_ClusteredDifferences], seed: int
+) -> list[tuple[float | None, float | None]]:
+    """Return the ends of the interval of each mean difference, all over the same number of clusters."""
     columns = [column for differences in clustered for column in (differences.sums, differences.counts)]
     sample_sums = sums_over_samples(np.stack(columns, axis=1), seed)
     return [ends(sample_sums[:, column] / sample_sums[:, column + 1]) for column in range(0, len(columns), 2)]
 
 
 def _cluster(differences: ArrayLike, clusters: ArrayLike) -> _ClusteredDifferences:
-    """Return differences with their counts and sums by cluster."""
     values = scores(differences)
     _, codes = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
     counts = np.bincount(codes).astype(np.float64)

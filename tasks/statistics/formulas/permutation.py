@@ -111,7 +111,6 @@ def permutation(
 
 
 def _t(a: Scores, b: Scores, *, paired: bool) -> float:
-    """Return Student's t of two groups, or of pairs."""
     if paired:
         return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
     return float((a.mean() - b.mean()) / np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b))))
@@ -123,7 +122,7 @@ def _untestable_reason(a: Scores, b: Scores, alternative: Alternative, *, paired
         return reason
     if paired and not has_spread(a - b):
         return "no spread in the differences"
-    # If each way has an opposite with the same |t|, at least two ways are as extreme as the observed one.
+    # If each way has an opposite with the same |t|, at least two ways are as extreme as the observed way.
     has_opposites = alternative == "two-sided" and (paired or len(a) == len(b))
     ways = 2 ** len(a) if paired else math.comb(len(a) + len(b), len(a))
     return too_few_reason((2 if has_opposites else 1) / ways)
@@ -235,7 +234,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     effect = (a.mean - b.mean) / deviation
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
-    # The distances of the level means from the mean are stretched to the variance of the scores, see the module.
+    # The distances of the level means from the mean are stretched until their variance is that of the scores.
     distances = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     distances *= math.sqrt((a.spread + b.spread + between) / float(counts @ distances**2)) if np.ptp(distances) else 1.0

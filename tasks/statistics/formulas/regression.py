@@ -107,9 +107,9 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     """
     y, columns = scores(outcome[1]), {name: scores(values) for name, values in predictors.items()}
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
-    n, count = len(y), len(np.unique(codes))
+    n, n_clusters = len(y), len(np.unique(codes))
     if reason := _reason_against_regression(outcome[0], y, columns):
-        return Regression(n, count, untestable=reason)
+        return Regression(n, n_clusters, untestable=reason)
     from scipy.special import stdtrit
 
     design = _design(columns)
@@ -123,19 +123,19 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     names = (CONSTANT, *columns)
     rows = zip(names, beta, errors, beta - half_width, beta + half_width, p, strict=True)
     coefficients = [Coefficient(name, *map(float, values)) for name, *values in rows]
-    if count > k:  # with k or fewer clusters, the sandwich is singular
-        sums = np.zeros((count, k))
+    if n_clusters > k:  # with k or fewer clusters, the sandwich is singular
+        sums = np.zeros((n_clusters, k))
         np.add.at(sums, codes, design * residuals[:, None])
-        variances = np.diag(bread @ (sums.T @ sums) @ bread) * (count / (count - 1) * (n - 1) / (n - k))
+        variances = np.diag(bread @ (sums.T @ sums) @ bread) * (n_clusters / (n_clusters - 1) * (n - 1) / (n - k))
         with np.errstate(invalid="ignore", divide="ignore"):  # without spread, a variance is 0, or rounded below 0
             cluster_errors = np.sqrt(variances)
-            cluster_ps = two_sided_p(beta / cluster_errors, count - 1)
+            cluster_ps = two_sided_p(beta / cluster_errors, n_clusters - 1)
         for index, (error, cluster_p) in enumerate(zip(cluster_errors.tolist(), cluster_ps.tolist(), strict=True)):
             if math.isfinite(error) and math.isfinite(cluster_p):
                 coefficients[index] = coefficients[index]._replace(cluster_standard_error=error, cluster_p=cluster_p)
     deviations = y - y.mean()
     r_squared = float(1 - residuals @ residuals / (deviations @ deviations))
-    return Regression(n, count, r_squared, tuple(coefficients))
+    return Regression(n, n_clusters, r_squared, tuple(coefficients))
 
 
 def two_sided_p(t: Scores, degrees: int) -> Scores:

@@ -13,7 +13,7 @@ from tests.data.conftest import Change
 
 def printed(item: str, quantity: str, model: str | None = None, **by: str) -> list[str]:
     values = catalog.published(item, quantity)
-    return [value.words for value in values if value.model == model and by.items() <= value.by.items()]
+    return [value.text for value in values if value.model == model and by.items() <= value.by.items()]
 
 
 def test_every_value_that_the_papers_print_is_read() -> None:

@@ -106,9 +106,9 @@ def test_tokenizer_of_another_index_is_refused(tmp_path: Path) -> None:
 REFUSED = {
     "invalid index": (response("invalid_index"), "Invalid index: v4_nothing"),
     "too long": (response("too_long"), "limit your input"),
-    "no count": (json_response({"approx": False}), "not the requested answer"),
-    "a negative count": (json_response({"count": -1}), "not the requested answer"),
-    "an impossible count": (json_response({"count": 10**30}), "not the requested answer"),
+    "no count": (json_response({"approx": False}), "not the expected response"),
+    "a negative count": (json_response({"count": -1}), "not the expected response"),
+    "an impossible count": (json_response({"count": 10**30}), "not the expected response"),
     "a page": (ServedResponse("<html>moved</html>"), "not JSON"),
     "a list": (json_response([1]), "not a JSON object"),
 }

@@ -37,7 +37,7 @@ def test_unexpected_errors_cannot_control_the_terminal(monkeypatch: pytest.Monke
         raise ValueError(HOSTILE)
 
     console, end_process = PlainConsole(file=io.StringIO(), width=200), Mock(side_effect=SystemExit)
-    replacements = {"exit_code": fail, "end_when_interrupted": Mock(), "err": console}
+    replacements = {"run_command": fail, "end_when_interrupted": Mock(), "err": console}
     for name, value in replacements.items():
         monkeypatch.setattr(cli, name, value)
     monkeypatch.setattr("os._exit", end_process)

@@ -29,9 +29,9 @@ def wait_a_moment(step: Step, settings: RunSettings) -> None:
 
 
 @contextmanager
-def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
-    """Yield a cluster with one worker in this process; the resource of the worker is `mark`, which is CPU or GPU."""
-    with one_worker(**{mark: 1}) as address, Cluster(address, None, RunSettings(workspace)) as cluster:
+def cluster_of_one(workspace: Path, resource: str = "CPU") -> Iterator[Cluster]:
+    """Yield a cluster with one worker in this process, with the resource CPU or GPU."""
+    with one_worker(**{resource: 1}) as address, Cluster(address, None, RunSettings(workspace)) as cluster:
         yield cluster
 
 
@@ -224,7 +224,7 @@ def test_a_run_without_workers_warns_once(
     with cluster_of_one(tmp_path) as cluster:
         usable_workers, arrival = cluster._usable_workers, time.monotonic() + 1
         monkeypatch.setattr(
-            cluster, "_usable_workers", lambda mark: usable_workers(mark) if time.monotonic() > arrival else set()
+            cluster, "_usable_workers", lambda name: usable_workers(name) if time.monotonic() > arrival else set()
         )
         assert failures(cluster, 2) == [None] * 2
     assert caplog.text.count("no worker with the resource CPU is left") == 1

@@ -83,8 +83,8 @@ def test_each_worker_process_has_its_gpu(
 )
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, queue: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
-    cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
-    cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
+    cluster._resources = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
+    cluster._seen_resources = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == queue
     if queue == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(
@@ -105,7 +105,7 @@ def test_worker_keeps_its_model_until_another_is_needed(tmp_path: Path, monkeypa
 def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step that kills its worker ends no other step."""
     cluster, running, maxima = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path)), [], []
-    cluster._marks = {"tcp://cpu:1": {"CPU"}, "tcp://cpu:2": {"CPU"}}
+    cluster._resources = {"tcp://cpu:1": {"CPU"}, "tcp://cpu:2": {"CPU"}}
     cluster._client, cluster._updated_at = SimpleNamespace(status="running"), time.monotonic() + 60
 
     def compute(worker: str, *rest: object) -> Outcome:

@@ -82,12 +82,12 @@ def test_relations_that_wait_for_failed_names_have_failed(study: Study) -> None:
     for relation, needed in (("capital", [names]), ("father", [])):
         node = graph.add_refused(BUILD_PROMPTS, BUILD_PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
         node.state, node.blocked_by = "blocked", names.id if needed else None
-    assert Selection().failed(graph).relations == ("birthplace", "capital")
+    assert Selection().limited_to_failed(graph).relations == ("birthplace", "capital")
 
 
 def test_a_corpus_whose_count_failed_is_counted_again(study: Study) -> None:
     graph = Graph(study.workspace)
     counts = graph.add_refused(LIST_NAMES, LIST_NAMES.id("corpus"), WorkFailed("no answer"))
-    failed = Selection().failed(graph)
+    failed = Selection().limited_to_failed(graph)
     assert counts.id in failed.of(graph)
     assert failed.relations == ("corpus",)

@@ -8,7 +8,7 @@ from typing import Any
 from swaymeter.data.records.table import Column, Table
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepInput, StepKind
-from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, RerunNumbers
+from swaymeter.flows.graph.rerun import NO_NUMBERS, RerunNumbers, RerunOption
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.small_study import run
 
@@ -68,11 +68,11 @@ class Toy:
             kind, identity, outputs, inputs=_by_role(inputs), optional=_by_role(optional), arguments=self, **options
         )
 
-    def force(self, kind: Kind = "force", subject: str | None = None) -> None:
+    def force(self, option: RerunOption = "force", subject: str | None = None) -> None:
         """Raise the numbers of all steps, or of the steps of a subject; a refresh concerns only steps that fetch."""
         steps = [node.step for node in self.graph() if node.step and subject in (None, node.id.subject)]
-        keys = [step.key_without_number for step in steps if kind == "force" or step.id.stage == "fetch"]
-        self.rerun_numbers = self.rerun_numbers.with_new(kind, keys)
+        keys = [step.key_without_number for step in steps if option == "force" or step.id.stage == "fetch"]
+        self.rerun_numbers = self.rerun_numbers.with_new(option, keys)
 
     def run(self, selection: Selection | None = None) -> list[StepId]:
         """Run the graph, and return the steps that ran, in order."""

@@ -179,7 +179,7 @@ def _raise_a_token_id(folder: Path) -> None:
             _remove_a_weight,
             r"its files lack the weight model\.layers\.1\.mlp\.up_proj\.weight, which its config\.json needs",
         ),
-        (_add_layers, r"its config\.json names 200,000 layers, but its files have only \d+ weights"),
+        (_add_layers, r"its config\.json sets 200,000 layers, but its files have only \d+ weight tensors"),
         (_raise_a_token_id, "its tokenizer has token 5000, 'L', but the model has only 261 tokens"),
     ],
 )

@@ -121,10 +121,10 @@ def test_an_infinite_half_sample_is_named() -> None:
 
 def test_unmatched_half_samples_are_refused() -> None:
     without = _answers("without", 1)
-    with pytest.raises(InputError, match="without has 12 half-samples of 9 answers and with 11 of 9"):
+    with pytest.raises(InputError, match="without has 12 half-samples and 9 answers, but with has 11"):
         coherent_persuasions(without, [_answers("with", 2, halves=11)])
     fewer = GroupedAnswers("with", without.distributions[:8], [list(range(8))], [[[0]]] * 12)
-    with pytest.raises(InputError, match="12 half-samples of 9 answers and with 12 of 8"):
+    with pytest.raises(InputError, match="12 half-samples and 9 answers, but with has 12 half-samples and 8"):
         coherent_persuasions(without, [fewer])
 
 

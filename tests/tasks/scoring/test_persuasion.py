@@ -6,7 +6,7 @@ import torch
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.network import MethodDecision
+from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from swaymeter.tasks.models.next_token import distributions
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
@@ -104,7 +104,7 @@ def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
 def test_nan_is_raised_with_its_query_and_context(engine: str) -> None:
     model = tiny_language_model()
     if engine == PLAIN:
-        model.traits.method_decisions[PREFIX_TREE, False] = MethodDecision(reason="for this test")
+        model.traits.method_decisions[ReadingMethod(PREFIX_TREE)] = MethodDecision(reason="for this test")
     persuasion(model, CONTEXTS, QUERIES)  # chooses the engine of this model
     break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):

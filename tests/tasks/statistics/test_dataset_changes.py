@@ -8,7 +8,7 @@ from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import DatasetChanges, FieldChange
 from swaymeter.data.records import Fact, Question, WikidataId
 from swaymeter.data.records.tables import QUESTIONS
-from swaymeter.tasks.statistics.changes import FIELDS, QUESTION_FIELDS, dataset_changes
+from swaymeter.tasks.statistics.changes import FACT_FIELDS, QUESTION_FIELDS, dataset_changes
 from tests.data.dataset_samples import KENYA, NORWAY, PERU, changed, disputed, fact, iri, question
 
 OSLO = question(partition="static", edits=1)
@@ -78,7 +78,7 @@ def test_whole_relations_are_added_or_removed() -> None:
         {"object_uri": iri("Oslo, Minnesota")},
         {"subject": "Noreg"},
         {"other_objects": ("Bergen", "Tromsø")},
-        *({field: value} for field in FIELDS if field.endswith("degree") for value in (977, None)),
+        *({field: value} for field in FACT_FIELDS if field.endswith("degree") for value in (977, None)),
     ],
 )
 def test_changed_fields_of_a_fact_are_listed(values: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
         ("two", "Bo", "young"),
     ]
     group = section.group("one", 0)
-    assert group.contexts == 6
+    assert group.context_count == 6
     assert group.sentences_per_entity == 1  # five sentences about one entity each, and a sentence about nobody
 
 

@@ -75,7 +75,7 @@ def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: s
         ({**ROW, "context": CLOSES, "said": {"text": "6"}}, "name the path of its text, such as said.text"),
         ({**ROW, "context": CLOSES, "said": "7"}, "context: occurs already"),
         ({**ROW, "said": "again"}, "an earlier row of this question has a reply to the same passages"),
-        ({**ROW, "id": "alone", "said": "6"}, "no row of this question has one"),
+        ({**ROW, "id": "alone", "said": "6"}, "no row of this question has a context"),
     ],
 )
 def test_unusable_rows_are_rejected(row: Any, reason: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_endless_continuation_is_refused(open_wikipedia: OpenWikipedia) -> None:
         position = "1" if request.form.get("rvcontinue") != "1" else "2"
         return json_response({"continue": {"rvcontinue": position, "continue": "||"}, "query": {}})
 
-    with serving(play=play) as server, pytest.raises(ServiceError, match="sends the same part of its answer again"):
+    with serving(play=play) as server, pytest.raises(ServiceError, match="sends the same part of its response again"):
         list(open_wikipedia(server).wiki.query(FORM))
     assert len(server.received) == 3
 
@@ -61,7 +61,7 @@ def test_endless_continuation_is_refused(open_wikipedia: OpenWikipedia) -> None:
     [["a"], "a", 5, {"rvcontinue": None}, {"rvcontinue": ["a"]}, {"titles": "Other"}, {"action": "edit"}],
 )
 def test_invalid_continuation_is_refused(continuation: Any, open_wikipedia: OpenWikipedia) -> None:
-    refused = pytest.raises(ServiceError, match="not the requested answer")
+    refused = pytest.raises(ServiceError, match="not the expected response")
     with serving(json_response({"continue": continuation, "query": {}})) as server, refused:
         list(open_wikipedia(server).wiki.query(FORM))
     assert len(server.received) == 1
@@ -152,7 +152,7 @@ BAD = [
 @pytest.mark.parametrize("response", BAD)
 def test_invalid_content_is_an_error_and_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, recorded_response("wikipedia/revisions_by_revid.json")) as server:
-        with pytest.raises(ServiceError, match="not the requested answer"):
+        with pytest.raises(ServiceError, match="not the expected response"):
             open_wikipedia(server).wiki.contents([7])
         assert open_wikipedia(server).wiki.contents([7]) == {7: TEXTS[7]}
 

@@ -139,7 +139,7 @@ INVALID_HISTORIES = [
 @pytest.mark.parametrize("response", INVALID_HISTORIES)
 def test_an_invalid_history_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, recorded_response("wikipedia/revisions_all.json")) as server:
-        with pytest.raises(ServiceError, match="not the requested answer"):
+        with pytest.raises(ServiceError, match="not the expected response"):
             open_wikipedia(server).wiki.revisions("Ada Example")
         history = open_wikipedia(server).wiki.revisions("Ada Example")
     assert history is not None

@@ -88,7 +88,7 @@ INVALID_PAGES = [
 @pytest.mark.parametrize("response", INVALID_PAGES)
 def test_an_invalid_page_is_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, page_response(**recorded_page())) as server:
-        with pytest.raises(ServiceError, match="not the requested answer"):
+        with pytest.raises(ServiceError, match="not the expected response"):
             open_wikipedia(server).page("Ada Example")
         assert open_wikipedia(server).page("Ada Example") is not None
 

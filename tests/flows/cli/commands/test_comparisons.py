@@ -104,7 +104,7 @@ def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march:
     result = swaymeter("diff", march, str(dataset_samples.write(tmp_path, published())))
     assert result.code == 1
     assert (
-        "not compared, because only one of the two has the field: object's degree, object's degree in the relation"
+        "not compared, because only one dataset has the field: object's degree, object's degree in the relation"
         in result.out
     )
     assert counts_of(result.out, "capital") == ["1", "1", "1", "0"]
@@ -245,7 +245,7 @@ def test_workspace_and_published_questions_can_be_compared(swaymeter: Command, t
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
     result = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
     assert result.code == 1
-    line = "not compared, because only one of the two has the field: counter-memory answer's Wikidata id, hidden edits"
+    line = "not compared, because only one dataset has the field: counter-memory answer's Wikidata id, hidden edits"
     assert line in result.out
     assert "  ~ Norway: page views 2.0 → 1500.5\n" in result.out
     assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in result.out

@@ -259,7 +259,7 @@ import sys
 from swaymeter.flows.cli import main
 for line in sys.argv[1:]:
     sys.argv = ["swaymeter", *line.split()]
-    main.exit_code()
+    main.run_command()
     print("imported by", line, *sorted({{*{HEAVY_PACKAGES}}} & sys.modules.keys()), sep="|", file=sys.stderr)
 """
 

@@ -11,8 +11,8 @@ from swaymeter.data.dataset.snapshot import Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
 from swaymeter.flows.cli.views.baseline import (
-    Compared,
-    Gate,
+    BaselineComparison,
+    ComparedNumber,
     forgotten_judgements,
     models_of_last_audit,
     not_worse,
@@ -38,7 +38,7 @@ def run(*arguments: Any, **options: Any) -> Snapshot:
     return snapshot(answers(*arguments, **options))
 
 
-def compare(before: Snapshot, now: Snapshot) -> list[Compared]:
+def compare(before: Snapshot, now: Snapshot) -> list[ComparedNumber]:
     return baseline.compared_numbers(compare_snapshots(before, now, over_time=True))
 
 
@@ -88,7 +88,7 @@ def test_a_passed_gate_states_its_power(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
-def gate_of(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Gate:
+def gate_of(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> BaselineComparison:
     """Return the gate of a run with this number of cut-off answers, against a baseline without cut-off answers."""
     runs = [baseline.LastRun("ws", items, unfinished) for items, unfinished in ((before, 0), (now, cut_off))]
     monkeypatch.setattr(baseline, "_last_run", lambda *_: runs[1])

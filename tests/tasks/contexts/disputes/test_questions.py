@@ -180,7 +180,7 @@ def test_only_the_disputed_words_are_replaced(
 def test_two_disputes_of_one_sentence_give_two_questions(
     set_replies: SetReplies, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
+    monkeypatch.setattr(disputed_questions, "DISPUTES_AT_ONCE", 1)
     requests = set_replies(["Who was remembered by people there?"])
     text = "To most people she is the liberator, to some the liberator of thieves."
     first, second = (replace(DISPUTE, context=text, place=place) for place in (26, 49))

@@ -18,7 +18,7 @@ from swaymeter.tasks.models.generation.answers import AnswerEnd
 from swaymeter.tasks.models.generation.decoding import DECODINGS, Decoding, decoding_of, divergences, name_of
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.network import MethodDecision
+from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from tests.tasks.models.generation.test_thoughts import CHAT_OPENS_THOUGHTS, prompts_of, thinking_model
 from tests.tasks.models.reference_values import all_answers, log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model, tiny_network
@@ -260,7 +260,7 @@ def _check(answer: Answer, expected: tuple[list[int], list[float], Distribution]
 @pytest.mark.parametrize("decoding", ALL, ids=NAMES)
 def test_answers_equal_those_of_a_loop(decoding: Decoding, engine: str, model: LanguageModel) -> None:
     if engine == PLAIN:
-        model.traits.method_decisions[SLOTS, False] = MethodDecision(reason="for this test")
+        model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
     settings: dict[str, Any] = {"temperature": 0.8, "top_p": 0.9, "top_k": 40}
     contrasted = _sample(model, decoding, batch_size=5, **settings)
     for index, (prompt, contextless) in enumerate(zip(*_texts(model), strict=True)):

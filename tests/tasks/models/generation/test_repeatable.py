@@ -9,7 +9,7 @@ import torch
 from swaymeter.tasks.models.generation import readers
 from swaymeter.tasks.models.generation.readers import SLOTS, rounding
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.network import MethodDecision
+from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
 from tests.tasks.models.reference_values import all_answers, token_ids, tokens_of
@@ -35,9 +35,12 @@ def _add_noise(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 def test_rounding_depends_on_the_engines_of_answers() -> None:
     model = tiny_language_model()
     small = rounding(model)
-    model.traits.method_decisions |= {(SLOTS, False): MethodDecision(), (PADDED, False): MethodDecision(rounding=1.0)}
+    model.traits.method_decisions |= {
+        ReadingMethod(SLOTS): MethodDecision(),
+        ReadingMethod(PADDED): MethodDecision(rounding=1.0),
+    }
     assert rounding(model) == small
-    model.traits.method_decisions[SLOTS, False] = MethodDecision(reason="for this test")
+    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
     assert rounding(model) == 2.0  # twice the rounding of padded batches
 
 
@@ -65,7 +68,7 @@ def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.Monkey
     settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
     expected = sample_answers(tiny_language_model(), prompts, IDENTITIES, **settings)
     model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
-    model.traits.method_decisions[SLOTS, False] = MethodDecision(reason="for this test")
+    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
 
     def read_with_noise(*arguments: Any) -> torch.Tensor:
         logits = exact(*arguments)

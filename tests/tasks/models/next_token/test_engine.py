@@ -6,6 +6,7 @@ import torch
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.network import ReadingMethod
 from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
@@ -51,7 +52,7 @@ def _chosen_engine(model: LanguageModel) -> str:
 
 def _longest_compared(model: LanguageModel) -> int:
     """Return the length of the longest prompt of the comparison; the key False excludes the positions of LongRoPE."""
-    _, longest = model.traits.method_decisions[PREFIX_TREE, False].compared
+    _, longest = model.traits.method_decisions[ReadingMethod(PREFIX_TREE)].compared
     return len(longest)
 
 

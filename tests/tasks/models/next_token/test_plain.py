@@ -7,7 +7,7 @@ import torch
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.network import MethodDecision
+from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from swaymeter.tasks.models.next_token.alone import ComparedPrompts
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
@@ -125,7 +125,7 @@ def _model_without_attention() -> LanguageModel:
 def test_contexts_that_change_nothing_are_refused(engine: str) -> None:
     model = _model_without_attention()
     if engine == PLAIN:
-        model.traits.method_decisions[PREFIX_TREE, False] = MethodDecision(reason="for this test")
+        model.traits.method_decisions[ReadingMethod(PREFIX_TREE)] = MethodDecision(reason="for this test")
     with pytest.raises(ScoreError, match=r"tiny in float32 .* after all 3 contexts of the query 'Where is'"):
         persuasion(model, CONTEXTS, ["Where is"])
     with pytest.raises(ScoreError, match="same distribution"):

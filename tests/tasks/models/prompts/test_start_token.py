@@ -13,7 +13,7 @@ from tokenizers import processors
 from swaymeter.data import catalog
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.network import MethodDecision
+from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.tokens import start_tokens, tokenize, tokenize_prompts
@@ -47,7 +47,9 @@ def test_persuasion_agrees_with_plain_passes(
     model: LanguageModel, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine == PLAIN:
-        monkeypatch.setitem(model.traits.method_decisions, (PREFIX_TREE, False), MethodDecision(reason="for this test"))
+        monkeypatch.setitem(
+            model.traits.method_decisions, ReadingMethod(PREFIX_TREE), MethodDecision(reason="for this test")
+        )
     result = persuasion(model, CONTEXTS, QUERIES)
     assert result.engine == engine
     np.testing.assert_allclose(result.scores, EXPECTED["persuasion"], atol=1e-4, rtol=0)
