@@ -1,8 +1,8 @@
 """Row types: frozen dataclasses, from which the columns, key and documentation of a table are derived.
 
-An example is tests/extensions/measure.py. The type of a column follows from the annotation of its field: str, float,
-int, bool, a Literal, a subclass of str, another row type, or a tuple of any of these types. `| None` makes the column
-nullable.
+docs/extending.md has an example, mine/measure.py. The type of a column follows from the annotation of its field: str,
+float, int, bool, a Literal, a subclass of str, another row type, or a tuple of any of these types. `| None` makes the
+column nullable.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The measures, and their registry.
 
 A module declares a `Measure`: its row type, its inputs, and `compute`, which turns prompts into rows. The formulas are
-in swaymeter.tasks.scoring. Only a call of `compute` imports torch. docs/extending.md explains how to add a measure;
-tests/extensions has examples.
+in swaymeter.tasks.scoring. Only a call of `compute` imports torch. docs/extending.md explains how to add a measure.
 """
 
 from swaymeter.tasks.measures import (

@@ -1,1 +1,0 @@
-"""Modules that docs/extending.md quotes."""
