@@ -1,10 +1,10 @@
-"""Digests: every function of the project that computes one.
+"""Digests: all functions of the project that compute digests.
 
 Keys, file names, caches and published folders contain digests. Each function therefore returns the same digest for the
 same content in every version.
 
-SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files. BLAKE2 is for short ids, and
-for the large files of `swaymeter.data.storage.remembered`.
+SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files that Swaymeter writes. BLAKE2 is
+for short ids, and for large files that a study reads (`swaymeter.data.storage.remembered`).
 """
 
 import base64
@@ -24,7 +24,7 @@ from swaymeter.data.errors import MissingFile
 
 _SEPARATOR = "\x1f"
 _PIECE = 1 << 16
-"""Number of bytes that are read at once; so many fit into the processor's cache."""
+"""Bytes per read; they fit into the processor's cache."""
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
@@ -119,7 +119,7 @@ def pieces(file: FileIO) -> Iterator[memoryview]:
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
-    """Return the digest (hex) of a file; a process reads the file once for each `state`, its size and times."""
+    """Return the digest (hex) of a file; a process reads the file once for each `state`: the file's size and times."""
     with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 

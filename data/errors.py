@@ -9,7 +9,7 @@ MAX_NAMES = 20
 
 
 def nearest(name: str, names_in_use: Iterable[str]) -> str:
-    """Return a question with the most similar name in use; without a similar name, a list of the names in use."""
+    """Return a hint: "did you mean 'Norway'?" for the most similar name in use, or else a list of the names in use."""
     names = sorted(names_in_use)
     if matches := get_close_matches(name, names, n=1, cutoff=0.5):
         return f"did you mean {matches[0]!r}?"
@@ -96,11 +96,11 @@ class ServiceClosed(ServiceError):
 
 
 class DamagedFile(SwaymeterError):
-    """A file of the workspace that cannot be read, or has other content than its name says."""
+    """A file that cannot be read, or has other content than its name says."""
 
 
 class MissingFile(DamagedFile):
-    """A file of the workspace that does not exist yet, or a file of the user that cannot be read."""
+    """A file that the workspace does not have yet, or a file of the user that is missing or cannot be read."""
 
 
 class WorkspaceError(SwaymeterError):

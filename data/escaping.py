@@ -15,7 +15,7 @@ from collections.abc import Callable
 from markupsafe import Markup, escape
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Invisible characters that control a terminal or the direction of text, without line breaks and tabs."""
+"""Invisible characters that control a terminal or the direction of text; line feeds and tabs are allowed."""
 _NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Characters that HTML may not have."""
 _NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -206,7 +206,7 @@ def looks_like_formula(text: str) -> bool:
 
 
 def is_computed(text: str) -> bool:
-    """Return True if a program might compute the text: a formula but no number, or a text after a tab or line break."""
+    """Return True for a text that a program might compute: a formula but no number, or a first tab or line break."""
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 

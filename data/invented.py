@@ -27,7 +27,7 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
     """Return `count` different names of a class of entities, each of 2 to 80 characters and without a repeated word.
 
     Raises:
-        UnknownName: The class is not a class of entities.
+        UnknownName: No class of entities has this name.
         UsageError: The count is negative.
         InputError: The parts of the class give fewer names.
     """

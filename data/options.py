@@ -5,7 +5,8 @@ import inspect
 import json
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -66,19 +67,22 @@ class Options(BaseModel):
 def _meanings(section: type[BaseModel]) -> dict[str, str]:
     """Return the docstring below each key of a section; a key without a docstring has the base class's docstring."""
     sections = [base for base in reversed(section.__mro__) if issubclass(base, Options)]
-    return {key: text for base in sections for key, text in _docstrings(base)}
+    return {key: text for base in sections for key, text in _docstrings(base).items()}
 
 
-def _docstrings(section: type) -> Iterator[tuple[str, str]]:
-    """Yield each annotated name of a class with the docstring below the name."""
+@cache
+def _docstrings(section: type) -> dict[str, str]:
+    """Return the docstring below each annotated name of a class."""
     try:
         declaration = ast.parse(dedent(inspect.getsource(section))).body[0]
     except (OSError, TypeError):  # a class of `create_model`, whose fields have descriptions
-        return
+        return {}
+    docstrings = {}
     for pair in pairwise(ast.iter_child_nodes(declaration)):
         match pair:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                yield name, inspect.cleandoc(text)
+                docstrings[name] = inspect.cleandoc(text)
+    return docstrings
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
@@ -125,7 +129,7 @@ def _printable(text: str) -> str:
 
 
 PrintableText = Annotated[str, AfterValidator(_printable)]
-"""A text for readers."""
+"""A text that terminals and pages show; a character that cannot be printed is refused."""
 
 NamedPath = Annotated[str, AfterValidator(beside_the_study)]
 """The path of a file or folder, from the folder of the study's file."""

@@ -18,7 +18,7 @@ SUBJECT_UNNAMED = _reason("subject_unnamed", "The subject's item has no English 
 OBJECT_UNNAMED = _reason("object_unnamed", "The object's item has no English label.")
 OBJECT_IS_SUBJECT = _reason("object_is_subject", "Subject and object bear the same name.")
 NOT_A_VALUE = _reason(
-    "not_a_value", "The object is not a value of the property in the subject's item, or only a deprecated value."
+    "not_a_value", "The subject's item has the object neither as a preferred nor as a normal value of the property."
 )
 DOUBLED = _reason("doubled", "Another entry of the list is the same fact, or leads to the same page.")
 NOT_EDITED = _reason("not_edited", "No readable revision added or changed the value.")

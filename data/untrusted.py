@@ -21,13 +21,13 @@ MAX_VALUES = 100_000
 """Limit of the values of a document, counted after aliases are expanded; more values take longer than a second."""
 LONGEST_NUMBER = 100
 """Limit of the characters of a number or date."""
-_NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "timestamp"))
+_NUMBER_TAGS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "timestamp"))
 
 
 class UniqueKeyLoader(SafeLoader):
     """A safe loader that raises MarkedYAMLError for a repeated key, of which other loaders use the last value.
 
-    The loader also refuses long numbers, and too many values after aliases are expanded: they take long to construct.
+    The loader also refuses what takes long to construct: long numbers, and too many values after aliases are expanded.
     """
 
     def construct_document(self, node: yaml.Node) -> Any:
@@ -38,7 +38,7 @@ class UniqueKeyLoader(SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return the value of a node."""
         try:
-            if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
+            if node.tag in _NUMBER_TAGS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError) as error:  # the last two for wrong tags, such as !!int ""
@@ -56,7 +56,15 @@ class UniqueKeyLoader(SafeLoader):
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a user's YAML file; OSError if it cannot be read, ValueError over 1 MiB or without UTF-8."""
+    """Return the text of a user's YAML file.
+
+    Args:
+        file: The YAML file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is larger than `LARGEST_FILE`, or is not UTF-8.
+    """
     with file.open("rb") as opened:
         content = opened.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
@@ -65,7 +73,14 @@ def text_of(file: Path) -> str:
 
 
 def untrusted_yaml(text: str) -> Any:
-    """Return the content of a user's YAML; yaml.YAMLError if it is not valid, or would take long to read."""
+    """Return the content of a user's YAML.
+
+    Args:
+        text: The text of the YAML file.
+
+    Raises:
+        yaml.YAMLError: The text is not valid YAML, or would take long to read.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -76,9 +91,9 @@ def untrusted_yaml(text: str) -> Any:
 
 
 def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:
-    """Return the number of values of a node after aliases are expanded; MarkedYAMLError for too many.
+    """Return the number of values of a node after aliases are expanded.
 
-    `counts` has the numbers of earlier nodes, by the `id` of the node.
+    `counts` has the number of values of each earlier node, by the `id` of the node.
     """
     if (earlier_count := counts.get(id(node))) is not None:
         return earlier_count

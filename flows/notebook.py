@@ -87,7 +87,7 @@ def audit(
         file: Questions with passages (CSV, JSON or Parquet), or the name of a bundled file.
         models: Models in the notation of `--model`. A model is an alias, a hub id or a folder, also with a dtype such
             as `:bfloat16`. `NAME@URL` is a model at a server, `FILE.py:FUNCTION` a function.
-        replies: Columns of the file with recorded replies.
+        replies: Names of the file's columns that have recorded replies.
         answer: A function of this process that replies: `answer(question, passages)`, plain or async.
         prompts: Prompts of the models, in the notation of `--prompt`.
         sets: Sets of passages, such as "supporting+conflicting".
@@ -130,9 +130,9 @@ def audit(
         concurrency=concurrency,
         thresholds=thresholds_of_bounds(thresholds or {}),
     )
-    selected = Study.load(audits.write_study(options))
-    audits.read_rows(selected.study, options.thresholds, options.folder, selected.plan.judgements)
-    return Audit(selected.run(force=force, offline=offline).database, options.thresholds)
+    loaded = Study.load(audits.write_study(options))
+    audits.read_rows(loaded.study, options.thresholds, options.folder, loaded.plan.judgements)
+    return Audit(loaded.run(force=force, offline=offline).database, options.thresholds)
 
 
 def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
@@ -148,7 +148,7 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         questions and replies that differ. `attrs["unmatched"]` has lines on the items that only one run has.
 
     Raises:
-        UsageError: A run has no database, or both have no question or query in common.
+        UsageError: A run has no database, or the runs have no common question or query.
 
     Example:
         ```python

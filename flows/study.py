@@ -17,7 +17,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.study import read_study
-from swaymeter.flows.execution.prefect_page import scoring_reports, show_outcome, show_thresholds, tag_run
+from swaymeter.flows.execution.prefect_page import scoring_updates, show_outcome, show_thresholds, tag_run
 from swaymeter.flows.execution.run import THREADS, StudyRun, current_run
 from swaymeter.flows.execution.task_runs import as_task_runs
 from swaymeter.flows.execution.threads import limit_threads
@@ -77,7 +77,7 @@ def study(
         force: compute the selected steps again.
         offline: use no network.
         refresh: fetch edits and page views of Wikidata questions again; only changed steps are computed again.
-        runner: the runner of models, in place of the study's.
+        runner: the runner of models, in place of the runner in the study file.
         failed: only the relations with a failed step; if no step has failed, as after a killed run, all relations.
         wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other run.
     """
@@ -88,8 +88,8 @@ def study(
             study, workspace, selection, runner=runner, force=force, refresh=refresh, offline=offline, failed=failed
         )
 
-    # A command of Swaymeter has read the study in this process, and `current_run` returns its run. In a deployment,
-    # `current_run` returns None.
+    # If a command of Swaymeter has read the study in this process, `current_run` returns the command's run. In a
+    # deployment, `current_run` returns None.
     return _state_of(lambda: _run(current_run() or read(), wait=wait))
 
 
@@ -118,7 +118,8 @@ def backfill(
     """Run a study once for each value of a key of its file, in order; each run adds a snapshot to the history.
 
     Args:
-        study: a study's YAML file. If the key names models, give them one label, because runs are compared by label.
+        study: a study's YAML file. If the key names models, give all of them the same label.
+            Runs are compared by label.
         key: a key such as models.0.name, for folders of checkpoints, or questions.file, for versions of a data set.
         values: the values of the key, one for each run.
         workspace: the folder of the study's files, as in the flow `study`.
@@ -158,7 +159,7 @@ def _read(
 def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     study_file = run.plan.study
     tag_run(study_file.name)
-    with scoring_reports(), run.begin(on_wait=log.warning if wait else None):
+    with scoring_updates(), run.begin(on_wait=log.warning if wait else None):
         has_work = run.has_work  # read before the tasks change the states of steps
         run.run_tasks(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
     unfinished = run.unfinished

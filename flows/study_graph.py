@@ -27,7 +27,7 @@ from swaymeter.flows.graph.rerun import RerunNumbers, numbers_file, read_numbers
 from swaymeter.flows.stages.aggregate import add_database, add_decided_answers
 from swaymeter.flows.stages.build import add_build_steps
 from swaymeter.flows.stages.fetch import add_fetch_steps
-from swaymeter.flows.stages.frequency import add_counts
+from swaymeter.flows.stages.frequency import add_counting_steps
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import add_report
 from swaymeter.flows.stages.score import add_score_steps
@@ -57,7 +57,7 @@ def graph_of(
     built = add_build_steps(graph, plan, fetched)
     scores = add_score_steps(graph, plan, built)
     compared = add_comparisons_of_seeds(graph, plan, fetched, built, scores)
-    counted, decided = add_counts(graph, plan, built), add_decided_answers(graph, plan, built, scores)
+    counted, decided = add_counting_steps(graph, plan, built), add_decided_answers(graph, plan, built, scores)
     database = add_database(graph, plan, fetched, built, [*scores, *compared, *counted, *decided])
     add_report(graph, plan, fetched, built, database)
     return graph

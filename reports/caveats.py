@@ -22,7 +22,7 @@ LITTLE_MEMORY = 0.25
 
 
 def missing_work(card: StudyCard | None) -> str:
-    """Return a sentence on the number of missing scores of the study."""
+    """Return a sentence on the number of tasks without a result."""
     missing = card.not_run if card else ()
     if not missing:
         return ""
@@ -48,7 +48,7 @@ def wide_intervals(claims: Iterable[Claim]) -> str:
 
 
 def few_entities(frames: Frames) -> str:
-    """Return a sentence on tests that could not become significant, or else on a small group of entities."""
+    """Return a sentence on tests that could not become significant; without such tests, on the smallest group."""
     summary, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
     if untestable := int(summary["untestable"].sum()) if len(summary) else 0:
         return (
@@ -63,7 +63,7 @@ def few_entities(frames: Frames) -> str:
     return f"Few entities: {fewest} per group and relation, {words}."
 
 
-def others_persuade(frames: Frames) -> str:
+def baseline_of_persuasion(frames: Frames) -> str:
     """Return a sentence on a baseline: the mean persuasion of contexts that are not about the query's entity."""
     rows = frames["persuasion_summary"]
     rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
@@ -130,7 +130,7 @@ def cut_off(frames: Frames) -> str:
 
 
 def neither(frames: Frames) -> str:
-    """Return a sentence on the replies with a context that state neither its answer nor the original one."""
+    """Return a sentence on the replies that state neither the context's answer nor the original answer."""
     rows = frames["greedy_answers_of_neither"]
     count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
     verb = "states" if count == 1 else "state"

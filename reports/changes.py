@@ -46,9 +46,9 @@ LAST_CHANGES, NUMBERS, RUNS_OVER_TIME = "changes_since_last_run", "headline_numb
 HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS_OVER_TIME)
 """Named queries with the changes since the last run, the headline numbers of all runs, and all runs."""
 PAGE = "swaymeter.reports.page"
-MAX_LINES, MAX_REPLIES = 40, 400
+MAX_PAGE_LINES, MAX_REPLIES = 40, 400
 """Upper bounds: changes of one kind on the page of a study, and flipped replies on the page of two runs."""
-LIMIT = 20
+MAX_TERMINAL_LINES = 20
 """Upper bound on changes of one kind in the terminal."""
 MAX_TEXT = 160
 """Upper bound on characters of a text; a longer text is cut, and its length shown."""
@@ -76,7 +76,7 @@ NAMES = {
     "subject_popularity": "page views",
     "object_popularity": "object's page views",
 }
-"""Labels of fields of facts and questions; any other field is shown under its own name."""
+"""Names shown for fields of facts and questions. A field without an entry is shown under its own name."""
 NOTE = (
     "n: the number of replies (or queries) that both runs have; 40 in 20 are 40 replies of 20 units. Intervals are "
     "over units. A unit of replies is a subject, or a question without a subject; a unit of queries is an entity. "
@@ -94,8 +94,8 @@ class Reply:
     Attributes:
         question: The question.
         condition: Type of the context.
-        models: The model, or both models if run A and run B have different ones.
-        before: The reply in the run before, or in run A.
+        models: The model; both models if the models of the two runs differ.
+        before: The reply in the previous run, or in run A.
         verdict_before: Verdict of `before`.
         after: The reply in the last run, or in run B.
         verdict: Verdict of `after`.
@@ -163,7 +163,7 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
         for row in rows:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
             yield sign, f"{short(_subject_or_question(row))} → {short(row.object)}{partition}"
-    for changed in sorted(relation.changed, key=_has_only_new_counts):  # these come last
+    for changed in sorted(relation.changed, key=_has_only_new_counts):  # rows with only new counts come last
         row = changed.old
         subject = _subject_or_question(row)
         if isinstance(row, Question) and row.partition == "disputable":  # a page may have several disputes
@@ -233,7 +233,7 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
     )
 
 
-def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
+def change_lines(comparison: Comparison, limit: int = MAX_TERMINAL_LINES) -> list[str]:
     """Return lines on the settings, facts, questions and replies that changed; at most `limit` of a kind."""
     changes_of_kind = {"setting": [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]}
     for relation, rows in source_changes(comparison.dataset_changes).items():
@@ -267,7 +267,12 @@ def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, st
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """Return a sentence on the change of the headline number that the sentence calls `name`."""
+    """Return a sentence on the change of a headline number.
+
+    Args:
+        row: Row of the change; `against_mean` has the mean before the change.
+        name: Name of the headline number in the sentence.
+    """
     unit, items = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     before, after = (number(row[column], unit) for column in ("against_mean", "mean"))
     return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {items}"
@@ -314,7 +319,7 @@ def _change_sentence(row: dict[str, Any]) -> str:
 
 
 def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTable]]:
-    """Return a table of all runs, and for each model a table of the headline numbers of one run."""
+    """Return a table of all runs, and for each model a table of the headline numbers of the run numbered `run`."""
     runs = frames[RUNS_OVER_TIME].astype(object).where(frames[RUNS_OVER_TIME].notna(), "")
     runs["completed_at"] = [str(moment)[:16].replace("T", " ") for moment in runs["completed_at"]]
     cells = [tuple(map(str, row)) for row in runs.itertuples(index=False)]
@@ -329,7 +334,7 @@ def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTa
 
 
 def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:
-    """Yield lines on the changes of one run since the run before; `changes` is None for the first run."""
+    """Yield lines on the changes of one run since the previous run; `changes` is None for the first run."""
     if changes is None:
         yield f"run {run} is the first: nothing to compare it with"
     elif not changes.comparison.differs:
@@ -357,11 +362,14 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def section(changes: RunChanges | None) -> Markup:
-    """Return the section "since the last run" of the page; empty for the first run, and without comparable content."""
+    """Return the section "since the last run" of the page.
+
+    The section is empty for the first run. It is also empty if the runs differ, but no headline number can be compared,
+    no reply flipped, and no fact or question changed.
+    """
     if changes is None:
         return Markup()
     comparison = changes.comparison
-    # No section, if only settings or unflipped replies differ. If nothing differs at all, the section says so.
     if comparison.differs and not (
         comparison.numbers or replies(comparison) or source_changes(comparison.dataset_changes)
     ):
@@ -374,7 +382,7 @@ def section(changes: RunChanges | None) -> Markup:
             settings=settings(comparison),
             sources=source_changes(comparison.dataset_changes),
             replies=replies(comparison),
-            limit=MAX_LINES,
+            limit=MAX_PAGE_LINES,
             page=HISTORY_PAGE,
         )
     )
@@ -395,7 +403,7 @@ def write_history(
         runs=frames[RUNS_OVER_TIME],
         numbers=frames[NUMBERS],
         since=section(changes),
-        limit=MAX_LINES * 10,  # rows of a table, which has many runs
+        limit=MAX_PAGE_LINES * 10,  # rows of a table of all runs
     ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")
     return HISTORY_PAGE
 
@@ -480,11 +488,11 @@ def write_two_runs(
 
     Args:
         file: The page; its folder exists.
-        comparison: The changes from A to B; the differences of its numbers are A - B.
+        comparison: The changes from A to B. A difference of two headline numbers is A - B.
         tables: A table for each pair of models.
         unmatched: Lines on the items that only one run has.
         names: Names of A and B.
-        reports: Addresses of the folders of both reports, from the page; empty without a report.
+        reports: Addresses of the folders of both reports, relative to the page; empty without a report.
 
     Raises:
         OSError: The page cannot be written.

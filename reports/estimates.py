@@ -3,7 +3,8 @@
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
 A share has one decimal. Any other number shows two digits of the interval's width, and a number without an interval
-three digits. Except in differences of shares, no decimal is finer than the Monte Carlo error of the interval's ends.
+three digits. Except in shares and their differences, no decimal is finer than the Monte Carlo error of the interval's
+ends.
 """
 
 import math
@@ -32,7 +33,7 @@ def percent(share: float) -> str:
 
 
 def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = None, signed: bool = False) -> str:
-    """Return a number with its interval, if the row has one.
+    """Return a number; with its interval if the row has an interval.
 
     Args:
         row: The number in the column `name`, with low, high and unit.
@@ -68,7 +69,7 @@ def distinct_numbers(first: float, other: float, unit: str) -> tuple[str, str]:
 
 
 def too_few_for_r(n: int) -> str:
-    """Return the reason why a figure shows no correlation of n points; empty if it shows one."""
+    """Return the reason why a figure shows no correlation of n points; empty if n is large enough."""
     return f"n = {n}, too few for r" if n < FEWEST_FOR_R else ""
 
 
@@ -90,8 +91,8 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     An example: "2 of 8 relations (author, capital), with 50 against 50 entities each; adjusted p up to 0.01".
 
     Args:
-        row: The comparison, from the named query `statistics_summary`.
-        tests: Its tests from the named query `statistics`, a row for each relation.
+        row: Row of the named query `statistics_summary`, with the numbers of tested and of significant relations.
+        tests: The tests that the row summarizes, from the named query `statistics`, a row for each relation.
     """
     if not row["tested"]:
         return "none: too few entities for any test"
@@ -159,13 +160,13 @@ def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -
     if means is None or not set(models(means)) - set(models(servers)):
         return answered
     return (
-        f"{answered} Apart from the models' weights, their results may differ by the number format and the rounding of "
-        "the server and, if prompts are sent as messages, by its chat template, system prompt and start token."
+        f"{answered} Results of served models also depend on the server's number format and rounding. If prompts are "
+        "sent as messages, results also depend on the server's chat template, system prompt and start token."
     )
 
 
 def cut_off_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence on the number of greedy replies of each model that are cut off; empty without any."""
+    """Return a sentence on the number of each model's cut-off greedy replies; empty if no reply is cut off."""
     words = _count_phrase(reply_counts, "unfinished", partial(_share_of_replies, "unfinished"))
     if not words:
         return ""
@@ -188,7 +189,7 @@ MISSING = {
 
 
 def missing_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence on missing greedy replies of each model with reasons; empty without any."""
+    """Return a sentence on missing greedy replies of each model with reasons; empty if no reply is missing."""
     words = "; ".join(filter(None, (_count_phrase(reply_counts, name, reason) for name, reason in MISSING.items())))
     errors = error_lines(reply_counts)
     error_words = f" Errors: {'; '.join(errors)}." if errors else ""
@@ -202,7 +203,7 @@ def error_lines(reply_counts: pd.DataFrame) -> list[str]:
 
 
 def undecided_sentence(replies: pd.DataFrame) -> str:
-    """Return a sentence on the number of undecided greedy replies of each model; empty without any.
+    """Return a sentence on the number of undecided greedy replies of each model; empty if no reply is undecided.
 
     Args:
         replies: Rows of the named query `silent_replies`.
@@ -216,18 +217,19 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
 
 
 def empty_sentence(reply_counts: pd.DataFrame) -> str:
-    """Return a sentence on the number of empty greedy replies of each model; empty without any."""
+    """Return a sentence on the number of empty greedy replies of each model; empty if no reply is empty."""
     words = _count_phrase(reply_counts, "empty", lambda rows: "")
     return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
 
 
-def _count_phrase(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.DataFrame], str]) -> str:
+def _count_phrase(reply_counts: pd.DataFrame, column: str, suffix: str | Callable[[pd.DataFrame], str]) -> str:
     """Return a phrase on the greedy replies that a column counts: a count for each model, or a sum over many models.
 
-    `suffix` is a reason that follows each count, or a function from the counted rows to such a text.
+    Args:
+        suffix: Reason after each count, or a function from the counted rows to the text after their count.
     """
     suffix_of = suffix if callable(suffix) else lambda rows: f", {suffix}"
-    if answers.empty or (rows := answers[answers[column] > 0]).empty:
+    if reply_counts.empty or (rows := reply_counts[reply_counts[column] > 0]).empty:
         return ""
     if len(rows) <= MAX_NAMED:
         parts = []

@@ -1,4 +1,4 @@
-"""Findings: the sentences of a report, each with its named queries and its condition.
+"""Findings: the sentences of a report, each with its named queries (SQL) and its condition.
 
 The page, the terminal, findings.json and Prefect's artifact render the same findings. A finding belongs to a section:
 
@@ -60,10 +60,10 @@ class Finding:
 
     Attributes:
         section: Part of the report that shows the finding.
-        queries: Named queries of the database that the finding reads.
+        queries: Named queries (SQL) that the finding reads.
         sentence: Function that returns the claim, or a text without numbers; None or "" if nothing was measured.
         condition: Function that returns True if the finding applies to a study. Without a condition, it applies if its
-            first query has rows.
+            first named query has rows.
     """
 
     section: Section
@@ -92,20 +92,22 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
         if finding.section != "caveats" and (claim := finding.claim(evidence)):
             # Two measures may share a sentence, such as both forms of Fisher susceptibility; the first claim counts.
             claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
-    advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
-    # At least two places are left for claims about queries.
+    advice, on_queries, on_questions = (
+        [*claims.get(name, {}).values()] for name in ("variants", "queries", "questions")
+    )
+    # At least two places are left for claims on queries.
     room = MAX_HEADLINE - len(advice)
-    max_queries = room - min(len(questions), room - 2) if questions else room
-    headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
+    max_on_queries = room - min(len(on_questions), room - 2) if on_questions else room
+    headline = [*advice, *on_queries[:max_on_queries], *on_questions][:MAX_HEADLINE]
     chart = figure(evidence.frames)
     answer = answer_sentence(evidence.frames, chart, headline)
     # The page does not list a pictured claim again, because the figure or the answer states it.
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
-    # `rest` also has the claim that the answer states, because its copy in `headline` differs in `pictured`. The answer
-    # states only the first number of this claim, and the details show all.
-    rest = [claim for claim in (*queries, *questions) if claim not in headline]
+    # The answer states only the first number of a claim; the details show all its numbers. `rest` has this claim, too:
+    # `claim not in headline` is true, because `pictured` differs.
+    rest = [claim for claim in (*on_queries, *on_questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     warnings = [
         claim.sentence for item in FINDINGS if item.section == "caveats" and (claim := item.claim(with_headline))
@@ -116,16 +118,16 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of a summary, with the words of the claim about it.
+    """A quantity of a summary, with the words of the claim on this quantity.
 
     Attributes:
         query: Named query with the quantity.
         where: Values of columns that select the rows of the quantity.
         sentence: The sentence up to the number.
         things: Plural noun of the counted items.
-        beside: A second quantity, and the words after the first number. Their gap {0} is the number of the second
-            quantity, and {1} the first number minus the second. {2} counts the replies that are stubborn by ROUGE-L
-            but state the context's answer, and {3} all replies that are stubborn by ROUGE-L.
+        beside: A second quantity, and a text with gaps that follows the first number. {0} is the second number, and
+            {1} the first number minus the second. {2} is the number of replies that are stubborn by ROUGE-L but state
+            the context's answer, and {3} is the number of all replies that are stubborn by ROUGE-L.
     """
 
     query: str
@@ -136,7 +138,7 @@ class Quantity:
 
 
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The control of coherent persuasion: it compares two halves of the sampled replies without a context."""
+"""The quantity that controls for chance: coherent persuasion between two halves of the closed-book sampled replies."""
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
 _BESIDE_CONTROL = UNCHANGED, "; {0} between halves of the answers without a context, so the context adds about {1:+.1g}"
 """`Quantity.beside` of coherent persuasion."""
@@ -292,8 +294,8 @@ def _claim_on_quantity(frames: Frames, quantity: Quantity) -> Claim | None:
 
 
 def _claim_on_paper(frames: Frames, quantity: Quantity) -> Claim | None:
-    """Return the claim on replies with a counter-memory context, or with the original one if a study has no other."""
-    condition = _condition(frames["outcomes"])
+    """Return the claim on replies with counter-memory contexts; without such contexts, with original contexts."""
+    condition = _context_type(frames["outcomes"])
     sentence = quantity.sentence
     if not sentence.startswith("By"):
         sentence = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context {sentence}"
@@ -301,7 +303,7 @@ def _claim_on_paper(frames: Frames, quantity: Quantity) -> Claim | None:
     return _claim_on_quantity(frames, replace(quantity, where=where_condition, sentence=sentence))
 
 
-def _condition(outcomes: pd.DataFrame) -> str:
+def _context_type(outcomes: pd.DataFrame) -> str:
     return "counter_memory" if (outcomes["condition"] == "counter_memory").any() else "original"
 
 
@@ -325,7 +327,7 @@ def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _by_kind(frames: Frames) -> Claim | None:
     """Return the claim on replies that state the context's answer, by kind of fact; None for several models."""
-    following = where(frames[_PARTITIONS], quantity="following", condition=_condition(frames["outcomes"]))
+    following = where(frames[_PARTITIONS], quantity="following", condition=_context_type(frames["outcomes"]))
     names = [name for name in partitions(following) if name != "all"]
     if len(names) < 2 or len(models(following)) > 1:
         return None
@@ -339,8 +341,9 @@ def _by_kind(frames: Frames) -> Claim | None:
     ]
     order = "no kind is demonstrated to be easier to sway than another"
     if easier:
-        order = f"{', '.join(easier)} (by the 95% interval of each difference alone)"
-    return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {order}"),))
+        order = f"{', '.join(easier)} (by the 95% interval of each difference, not adjusted)"
+    sentence = "By kind of fact, the greedy answer stated the context's answer in"
+    return Claim(sentence, (Number(f"{kind_words} questions; {order}"),))
 
 
 def _is_larger(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -370,8 +373,8 @@ def _entropy_correlation(frames: Frames) -> Claim | None:
 
 def _r_words(row: Mapping[str, Any]) -> str:
     low, high = row["subject_low"], row["subject_high"]
-    evidence = "no interval" if pd.isna(low) else "demonstrated" if low > 0 or high < 0 else "not demonstrated"
-    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({evidence})"
+    conclusion = "no interval" if pd.isna(low) else "demonstrated" if low > 0 or high < 0 else "not demonstrated"
+    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({conclusion})"
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
@@ -485,8 +488,8 @@ def _means_of_pairs(frames: Frames, comparison: str, sentence: str) -> Claim | N
 def _means_of_two_groups(frames: Frames, named_query: str, column: str, comparison: str, sentence: str) -> Claim | None:
     """Return the claim on the means of two groups, such as of invented and real entities, by query type.
 
-    Several models are compared for the first query type only. The `column` of the named query is True for the first
-    group. The sentence ends before the number, and applies if both groups have means.
+    For several models, the claim is on the first query type only. The `column` of the named query is True for the first
+    group. The claim begins with `sentence` if both groups have means.
     """
     # The sentence if a single group has means; empty if the claim on labels says nearly the same.
     single_group_sentence = "" if _means_of_labels(frames) else "Contexts moved queries by"
@@ -500,8 +503,8 @@ def _means_of_two_groups(frames: Frames, named_query: str, column: str, comparis
             type_rows = where(model_rows, query_type=query_type)
             means = [next(iter(records(where(type_rows, **{column: group}))), None) for group in (True, False)]
             mean_words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
-            group = {"comparison": comparison, "query_type": query_type}
-            summaries, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
+            selection = {"comparison": comparison, "query_type": query_type}
+            summaries, tests = (by_entity(where(rows_of(frames[name], model), **selection)) for name in _TESTS)
             tested = next(
                 (significant_relations(row, tests) for row in records(summaries)),
                 "no relation, because none was tested",
@@ -518,7 +521,7 @@ MOVES = {"position": "the place", "length": "the length", "date": "the date", "b
 
 
 def _passage_effects(frames: Frames) -> Claim | None:
-    """Return the claim on the effects that move the answer among several passages, or that none is significant."""
+    """Return the claim on significant effects among several passages, or the claim that nothing shows an effect."""
     effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
     significant = [row for row in tested if row["direction"] in ("larger", "smaller")]
@@ -591,22 +594,22 @@ def _precision(frames: Frames) -> Claim | None:
 
 
 _SCORED = ("susceptibility_summary", "persuasion_summary", "outcomes")
-"""Named queries with a row for each model that has scores."""
+"""Named queries with rows for each model that has scores."""
 
 
 # ---- the list --------------------------------------------------------------------------------------------------------
 
 
-def _is_of_user(evidence: Evidence) -> bool:
+def _has_own_questions(evidence: Evidence) -> bool:
     return are_own(evidence.frames["outcomes"])
 
 
-def _is_of_paper(evidence: Evidence) -> bool:
-    return len(evidence.frames["outcomes"]) > 0 and not _is_of_user(evidence)
+def _has_questions_of_paper(evidence: Evidence) -> bool:
+    return len(evidence.frames["outcomes"]) > 0 and not _has_own_questions(evidence)
 
 
-def _is_not_of_user(evidence: Evidence) -> bool:
-    return not _is_of_user(evidence)
+def _has_no_own_questions(evidence: Evidence) -> bool:
+    return not _has_own_questions(evidence)
 
 
 def _always(evidence: Evidence) -> bool:
@@ -666,17 +669,17 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("queries", ("correlations",), _on_frames(_rank_correlation, *GRAPH_CORRELATE)),
     # questions of a user's file
     *(
-        Finding("questions", (quantity.query, "outcomes"), _on_frames(_claim_on_quantity, quantity), _is_of_user)
+        Finding("questions", (quantity.query, "outcomes"), _on_frames(_claim_on_quantity, quantity), _has_own_questions)
         for quantity in OWN
     ),
     Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_passage_effects)),
     Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_places)),
     # questions of a paper
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _FOLLOWING), _is_of_paper),
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _BY_RULE), _is_of_paper),
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_by_kind), _is_of_paper),
-    Finding("questions", ("instance_correlations",), _on_frames(_entropy_correlation), _is_of_paper),
-    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _SAMPLED), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _FOLLOWING), _has_questions_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _BY_RULE), _has_questions_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_by_kind), _has_questions_of_paper),
+    Finding("questions", ("instance_correlations",), _on_frames(_entropy_correlation), _has_questions_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_claim_on_paper, _SAMPLED), _has_questions_of_paper),
     # details
     Finding("details", ("memorization_summary",), _on_frames(_memorization)),
     Finding(
@@ -708,9 +711,9 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "caveats", ("statistics_summary", "statistics", RELATIONS, LABELS), _on_frames(caveats.few_entities), _always
     ),
-    Finding("caveats", ("persuasion_summary",), _on_frames(caveats.others_persuade)),
-    Finding("caveats", ("outcomes",), _on_frames(caveats.stubborn_is_not_resistance), _is_of_paper),
-    Finding("caveats", ("models_side_by_side",), _on_frames(caveats.little_memory), _is_not_of_user),
+    Finding("caveats", ("persuasion_summary",), _on_frames(caveats.baseline_of_persuasion)),
+    Finding("caveats", ("outcomes",), _on_frames(caveats.stubborn_is_not_resistance), _has_questions_of_paper),
+    Finding("caveats", ("models_side_by_side",), _on_frames(caveats.little_memory), _has_no_own_questions),
     Finding("caveats", ("stand_ins",), _on_frames(caveats.stand_ins)),
     Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(caveats.cut_off)),
     Finding(

@@ -54,7 +54,8 @@ def with_empty(frames: Frames, queries: Iterable[str]) -> Frames:
 def units(frame: pd.DataFrame) -> dict[str, str]:
     """Return the units of the columns, as the warehouse declares them.
 
-    The column `unit` has the unit of means, intervals and quantiles; they get no unit if their rows differ in it.
+    Means, intervals and quantiles have the unit in the column `unit`. If this unit differs between rows, the units of
+    means, intervals and quantiles are left out.
     """
     frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     row_units = list(frame["unit"].unique()) if "unit" in frame else []

@@ -32,7 +32,7 @@ VERDICT_SHARES, PARTITIONS, RELATIONS, LABELS = (
     "susceptibility_of_relations",
     "susceptibility_by_label",
 )
-"""Named queries with the numbers of bars."""
+"""Named queries (SQL) with the shares and means of the bars."""
 QUERIES = (
     VERDICT_SHARES,
     PARTITIONS,
@@ -75,12 +75,12 @@ MAIN_PARTS: Mapping[str, tuple[str, str]] = {
     "neutral": ("declined", "refuse.neutral"),
     "unknown": ("passage", "follow.unknown"),
 }
-"""By kind of context: the main part of its bar, and the name of its number in thresholds."""
+"""Main part of a bar, and the name of this part's number in thresholds, by kind of context."""
 COUNTED_REPLIES: Mapping[str, str] = {
     "follow.conflicting": "wrong or both",
     "follow.unknown": "the passage's answer, alone or beside another",
 }
-"""By number in thresholds that counts more replies than the main part of its bar: these replies in words."""
+"""Words for the counted replies, by the name of a number in thresholds that counts more replies than the main part."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
 
@@ -129,7 +129,7 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
     for group in records(groups):
         values = [_text(group[name]) for name in columns]
         group_rows = rows[(rows[columns].astype(object).fillna("") == values).all(axis=1)]
-        # A number in thresholds pools all groups of a condition, so it fits no single one of several groups.
+        # A number in thresholds is over all groups of a condition, so the number fits only the bar of a single group.
         is_only_group = int((groups["condition"] == group["condition"]).sum()) == 1
         for model in models(group_rows):
             name = short.names[str(model)] if len(shown_models) > 1 else ""
@@ -145,12 +145,13 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
 
 
 def _questions(rows: pd.DataFrame, overview: pd.DataFrame) -> str:
-    """Return the number of questions; "40 questions, at most 30 of a kind" if no kind of context has all of them."""
+    """Return the number of questions; "40 questions, at most 30 with one kind of context" if no kind has all."""
     unit, largest = str(rows["interval_over"].iloc[0]), int(rows["clusters"].max())
     total = int(overview["questions"].iloc[0]) if len(overview) else largest
     if total <= largest:
         return plural(largest, unit)
-    return f"{plural(total, 'question')}, at most {largest if unit == 'question' else plural(largest, unit)} of a kind"
+    largest_words = str(largest) if unit == "question" else plural(largest, unit)
+    return f"{plural(total, 'question')}, at most {largest_words} with one kind of context"
 
 
 def _text(value: Any) -> str:
@@ -159,11 +160,11 @@ def _text(value: Any) -> str:
 
 def _set_and_order(group: Mapping[str, Any], groups: pd.DataFrame) -> str:
     """Return the evidence set and the order of passages in words, if they differ within the condition."""
-    same = where(groups, condition=group["condition"])
+    condition_groups = where(groups, condition=group["condition"])
     words = [
         _text(group[name]).replace("supporting", "right").replace("conflicting", "wrong").replace("_", " ")
         for name in ("evidence_set", "passage_order")
-        if same[name].astype(object).fillna("").nunique() > 1
+        if condition_groups[name].astype(object).fillna("").nunique() > 1
     ]
     return "".join(f", {text}" for text in words if text)
 
@@ -359,7 +360,7 @@ def _sentence_on_outcomes(chart: HeadlineFigure) -> str:
 
 
 def _labels(frames: Frames) -> HeadlineFigure | None:
-    """Return the figure of mean susceptibility by set of contexts and label of entities; a label pools its types."""
+    """Return the figure of mean susceptibility by set of contexts and label of entities, over all types of a label."""
     rows = frames[LABELS]
     rows = rows[rows["type"].isna()] if len(rows) else rows
     names = sorted(rows["label"].dropna().unique()) if len(rows) else []
@@ -384,8 +385,8 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
         # `_mean_part` reads the size of a group from the column `entities`; a mean over all relations counts relations.
         rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
     rows = rows.assign(invented=rows["invented"].astype(bool))
-    named = {False: "real", True: "invented"}
-    names = {invented: name for invented, name in named.items() if (rows["invented"] == invented).any()}
+    all_names = {False: "real", True: "invented"}
+    names = {invented: name for invented, name in all_names.items() if (rows["invented"] == invented).any()}
     means = where(rows, query_type=query_types(rows)[0]).groupby("relation")["mean"].mean()
     order = [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
     return _chart_of_means("How far do contexts sway queries?", rows, "invented", names, order)

@@ -50,12 +50,12 @@ EVERY_MODEL = Model("all models", "")
 
 
 class ShortNames(NamedTuple):
-    """Names such as "gpt2 · short prompt (float32)" without their shared parts; this name has three parts."""
+    """Names without the parts that all of them share; "gpt2 · short prompt (float32)" has three parts."""
 
     shared: str
-    """Parts that all names have, joined; "" for a single name."""
+    """The shared parts, joined; "" for a single name."""
     names: Mapping[str, str]
-    """Short name by name; a single name stays whole."""
+    """Short name by full name; a single name stays whole."""
 
     def titled(self, title: str) -> str:
         """Return the title of a table, followed by the shared parts of the names."""
@@ -124,7 +124,7 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
 
 
 def labelled(frames: Frames) -> Frames:
-    """Replace names of models by labels in all frames but that of the runs, which has both in columns."""
+    """Replace names of models by labels in all frames except RUNS, whose rows have both a name and a label."""
     runs = frames[RUNS]
     labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
     if labels.empty:
@@ -143,7 +143,7 @@ def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def file_slug(name: str) -> str:
-    """Return a short file name of letters, digits and dashes; it ends with a digest if it differs from `name`."""
+    """Return a short file name of letters, digits and dashes; a changed name ends with a digest of `name`."""
     short = slug(name)[:48].strip("-")
     return short if short == name else f"{short}-{identity(name)[:6]}"
 

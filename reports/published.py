@@ -1,7 +1,7 @@
 """Published values beside those of a study: as columns of a table, as sentences of a caption, or as a further table.
 
-A group of a published value is its partition, level and so on. In a column, the value is in the row with its model and
-group.
+The group of a published value says what the value is about besides the model, such as a partition or a query form. In
+a column, a published value stands in the row with the same model and group.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,12 @@ from swaymeter.reports.models import base_model
 from swaymeter.reports.words import CONDITION_NAMES
 
 MAX_LISTED = 6
-"""Upper bound on parts of a caption's sentence with values; with more parts, only the further table has the values."""
+"""Upper bound on parts of a caption's sentence. A part has the published values of one source, model and group.
+
+With more parts, only the further table has the values.
+"""
 MAX_NAMED = 3
-"""Upper bound on models that a sentence names; with more models, the sentence has only their number."""
+"""Upper bound on models that a sentence names; of more models, the sentence has only the number, such as "4 models"."""
 ITEMS_WITH_TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Figures and sections of the papers that say in how many relations a comparison is significant."""
 
@@ -112,7 +115,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
     return f"; in the paper: {', '.join(words)}" if words else ""
 
 
-def are_of_papers(frames: Frames) -> bool:
+def is_comparable_with_papers(frames: Frames) -> bool:
     """Return True if a study has the papers' partitions or only queries; False for a user's own questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
@@ -127,11 +130,11 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
         frames: Frames of the study; own questions have no published values.
         listed: True if the caption lists the values.
     """
-    if not items or not are_of_papers(frames):
+    if not items or not is_comparable_with_papers(frames):
         return PublishedValues()
     values = [entry for item in items for entry in published(item)]
     if not values:
-        return PublishedValues(" The papers print no values for a comparison.")
+        return PublishedValues(" The papers print no values to compare with.")
     alias_of_model = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
     shown = [entry for entry in values if entry.model is None or entry.model in alias_of_model.values()]
@@ -150,7 +153,7 @@ def published_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, 
 def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
     """Return a sentence with the values and their sources; empty without values or with more than MAX_LISTED parts.
 
-    A part has the values of a source, model and group. If `single` is True, the sentence names no model.
+    If `single` is True, the sentence names no model.
     """
     parts: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:

@@ -31,7 +31,7 @@ from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
-"""Named queries of the page, beside those of its figures, tables and other parts."""
+"""Named queries of the page itself; its figures, tables and other parts list their own."""
 
 
 def queries() -> tuple[str, ...]:
@@ -97,16 +97,16 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         (folder / name).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
-    for figure, limits in with_limits(drawn):
-        files = rendered(figure, limits)
-        (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
-        (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
-        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
-        pictures.append((figure, files))
-    tables = [filled(table, frames) for table in TABLES.values()]
-    for table in tables:
-        if len(table.rows):
-            write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
+    for drawn_figure, limits in with_limits(drawn):
+        files = rendered(drawn_figure, limits)
+        (folder / "figures" / f"{drawn_figure.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{drawn_figure.name}.png").write_bytes(files.png)
+        write_csv(folder / "figures" / f"{drawn_figure.name}.csv", drawn_figure.drawing.numbers)
+        pictures.append((drawn_figure, files))
+    filled_tables = [filled(table, frames) for table in TABLES.values()]
+    for filled_table in filled_tables:
+        if len(filled_table.rows):
+            write_csv(folder / "tables" / f"{filled_table.table.name}.csv", filled_table.rows)
     answers_page, queries_page = write_answers(frames, folder, card), write_queries(frames, folder, card)
     # The figure over time is only on the page of the study's history.
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
@@ -119,7 +119,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, study_findings: Finding
         study_findings,
         pictures,
         omitted,
-        tables,
+        filled_tables,
         frames,
         example=example(frames, answers_page, queries_page),
         answers=answers_page,

@@ -1,7 +1,8 @@
 """The visual language of figures and page: hues, markers, themes, and text that is safe to draw.
 
 Real entities are filled, invented entities hollow. Persuaded and stubborn replies differ by the shape of the marker,
-never by colour alone. Hues are the same in both themes; their contrast to each background is at least 3 to 1.
+never by colour alone. Themes differ in ink and paper. QUERY_HUES and PARTITION_HUES are the same in both themes; their
+contrast to each paper is at least 3 to 1.
 
 Functions import matplotlib themselves, because the import takes most of a second, and a page without figures needs no
 matplotlib.
@@ -37,7 +38,7 @@ KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X
 WIDTH = 7.2
 """Width of a figure in inches."""
 FEW_DOTS = 600
-"""Upper bound on dots that are drawn as vectors and have links; more dots become pixels without links."""
+"""Upper bound on dots that are drawn as vectors with links. If there are more, all become pixels without links."""
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
 
 _RC = {
@@ -84,7 +85,7 @@ _LOCK = threading.RLock()
 
 def rules_of_themes(further: str = "") -> str:
     """Return the colours of both themes as CSS; `further` has CSS variables that are the same in both themes."""
-    light, dark = ("".join(f"--{role}:{hue};" for role, hue in theme.items()) for theme in THEMES.values())
+    light, dark = ("".join(f"--{role}:{colour};" for role, colour in theme.items()) for theme in THEMES.values())
     return f":root{{{further}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
@@ -130,7 +131,7 @@ def strokes(
 
 
 def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
-    """Draw points (n,) as dots; more than FEW_DOTS become pixels."""
+    """Draw points (n,) as dots: as vectors up to FEW_DOTS points, as pixels for more."""
     axes.plot(x, y, "o", alpha=alpha, rasterized=np.size(x) > FEW_DOTS, **style)
 
 

@@ -68,11 +68,11 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def advice(frames: Frames) -> str:
-    """Return a sentence on the best variant in each quantity; empty with fewer than two variants.
+    """Return sentences on the best variant in FOLLOWS and in RESISTS; empty with fewer than two variants.
 
-    Better means significantly better in a paired test. The best variant is better than another variant. If possible,
-    no variant is better than the best. Of several such variants, the best has the highest mean. The sentence also names
-    variants that are not worse than the best.
+    Better means significantly better in a paired test. Candidates are the variants that are better than another
+    variant. The best is the candidate with the highest mean, preferably among candidates that no variant beats. The
+    sentences also name the variants that are not significantly worse than the best.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -129,7 +129,7 @@ def neither_stated(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """Return the best variant, then variants that are not significantly worse; empty if none is better than another."""
+    """Return the best variant (see `advice`), then variants that are not significantly worse; empty without a best."""
     worse_than: dict[Model, set[Model]] = {}  # by model: the models that are significantly worse
     for row in records(where(differences, quantity=quantity)):
         model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])

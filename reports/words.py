@@ -1,7 +1,7 @@
 """Terms of a page by the kind of study: a user's own questions, or questions of the papers.
 
 Replies to own questions follow or resist right and wrong passages. Replies to questions of the papers are persuaded or
-stubborn. The database has the names of the papers, such as persuaded, for both kinds of study.
+stubborn. In the database, both kinds of study have the papers' terms, such as persuaded.
 """
 
 from collections.abc import Mapping

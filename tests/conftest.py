@@ -61,7 +61,7 @@ def no_other_machine() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of a Prefect server for many commands, and check that no process is left at the end."""
+    """Yield the address of a Prefect server that all tests share. At the end, check that no process is left."""
     import psutil
 
     from tests.end_to_end.tiny_study import prefect_server, processes_below  # a slow import that most tests do not need
@@ -74,7 +74,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, api: str) -> Any:
-    """Return a study after an undisturbed run, and this run; tests must not change the study."""
+    """Return a study after a run that nothing interrupts, and the run; tests must not change the study."""
     from tests.end_to_end.tiny_study import new_study
 
     study = new_study(tmp_path_factory.mktemp("tiny"), api)

@@ -31,7 +31,8 @@ from tests.registries import only
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model
 
-BEFORE_QUESTIONS, _ = PAGE.split("## A measure about questions")
+MEASURE_ALONE, _ = PAGE.split("## A measure about questions")
+"""The beginning of the page, whose commands run its first measure."""
 REGISTRIES: tuple[Registry[Any], ...] = (FACT_SOURCES, MEASURES, NAMED_QUERIES, STATISTICS, FIGURES, TABLES)
 
 
@@ -87,8 +88,8 @@ def test_files_of_the_page_are_short(name: str) -> None:
 
 
 def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
-    write_files(BEFORE_QUESTIONS, tmp_path)
-    (commands,) = re.findall(r"^```sh\n(.*?)^```$", BEFORE_QUESTIONS, re.MULTILINE | re.DOTALL)
+    write_files(MEASURE_ALONE, tmp_path)
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", MEASURE_ALONE, re.MULTILINE | re.DOTALL)
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     completed = subprocess.run(
         ["sh", "-ec", commands], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
@@ -134,8 +135,9 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
     assert database.sql("SELECT count(*) FROM runs WHERE measure = 'persuasion_range'").fetchall() == [(2,)]
 
 
-def test_the_step_writes_its_file(study: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_step_of_the_page_writes_its_file(study: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     add_step = swayed_queries.add_swayed_queries
+    # The last input of `add_report` is the step that makes the database.
     monkeypatch.setattr(study_graph, "add_report", lambda graph, *inputs: add_step(graph, inputs[-1]))
     run(lambda: graph_of(study.plan))
     rows = pd.read_csv(study.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
@@ -151,16 +153,16 @@ def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> Non
     ).fetchall()
     about = product((("entity", 2), ("query", 4)), ("capital", "officialLanguage"), ("closed", "open"))
     # Two rows against two cannot reach p <= 0.05. Four rows against four can.
-    assert rows == [(unit, relation, kind, n, n, n == 2) for (unit, n), relation, kind in about]
+    assert rows == [(unit, relation, query_type, n, n, n == 2) for (unit, n), relation, query_type in about]
 
 
-def test_the_figure_is_in_the_page(graph: Graph, study: Study) -> None:
+def test_the_figure_is_in_the_report(graph: Graph, study: Study) -> None:
     report = study.workspace.report
     (svg,) = report.glob("figures/persuasion-range-by-relation-*.svg")
     assert "persuasion_range" in svg.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[0]
-    page = (report / "index.html").read_text(encoding="utf-8")
-    assert figure.FIGURE.question in page
-    assert "n = 32 queries in 2 relations." in page
+    html = (report / "index.html").read_text(encoding="utf-8")
+    assert figure.FIGURE.question in html
+    assert "n = 32 queries in 2 relations." in html
 
 
 def test_status_lists_the_measure(graph: Graph, study: Study) -> None:
@@ -168,7 +170,7 @@ def test_status_lists_the_measure(graph: Graph, study: Study) -> None:
     assert states == [("capital", "done"), ("officialLanguage", "done")]
 
 
-def test_the_page_is_drawn_again_without_the_figure(graph: Graph, study: Study) -> None:
+def test_a_removed_figure_needs_a_new_report(graph: Graph, study: Study) -> None:
     removed = FIGURES[figure.FIGURE.name]
     del FIGURES[removed.name]
     try:

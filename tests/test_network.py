@@ -30,13 +30,13 @@ def test_another_machine_is_refused_and_named(reach: Callable[[], object], addre
     assert not refused
 
 
-def test_a_test_fails_even_with_a_caught_error() -> None:
-    check = no_other_machine.__wrapped__()  # type: ignore[attr-defined]
-    next(check)
+def test_a_caught_refusal_still_fails_the_test() -> None:
+    fixture = no_other_machine.__wrapped__()  # type: ignore[attr-defined]
+    next(fixture)
     with suppress(OSError):
         socket.create_connection(("192.0.2.1", 80))
     with pytest.raises(pytest.fail.Exception, match=r"tried to reach 192\.0\.2\.1"):
-        next(check)
+        next(fixture)
 
 
 @pytest.mark.parametrize(

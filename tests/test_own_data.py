@@ -25,6 +25,7 @@ AUDIT = (DOCS / "audit.md").read_text(encoding="utf-8")
 
 
 def block(language: str, text: str = TEXT) -> str:
+    """Return the first code block of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
 
 
@@ -33,7 +34,7 @@ def read(file: Path) -> FileQuestions:
 
 
 @pytest.mark.parametrize(("language", "ending", "cases"), [("csv", ".csv", [4, 2]), ("json", ".jsonl", [3])])
-def test_the_forms_of_a_file_can_be_read(language: str, ending: str, cases: list[int], tmp_path: Path) -> None:
+def test_csv_and_jsonl_examples_can_be_read(language: str, ending: str, cases: list[int], tmp_path: Path) -> None:
     (tmp_path / f"mine{ending}").write_text(block(language), encoding="utf-8")
     result = read(tmp_path / f"mine{ending}")
     assert not result.rejected
@@ -77,7 +78,7 @@ def test_the_study_can_be_read(tmp_path: Path) -> None:
     assert {question.partition for question in fetched.questions} > {"Leave", "Travel"}
 
 
-def test_names_of_quantities_are_those_of_thresholds() -> None:
+def test_the_page_of_audits_names_every_quantity() -> None:
     tables = re.findall(r"^\| name .*?\n\n", AUDIT, re.MULTILINE | re.DOTALL)
     named = re.findall(r"`(\w+)\.", "".join(tables))
     assert {*named} == {*QUANTITIES}

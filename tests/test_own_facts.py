@@ -1,4 +1,4 @@
-"""Facts in docs/own-data.md: the files of the page are a study, and its prompts are as the page describes."""
+"""Facts in docs/own-data.md: the files of the page are a study with the queries and contexts that it describes."""
 
 import re
 from pathlib import Path
@@ -27,14 +27,14 @@ def queries_and_contexts(study: Study, relation: str) -> tuple[list[Query], list
     return [from_row(Query, row) for row in queries], [from_row(Context, row) for row in contexts]
 
 
-def test_a_relation_with_own_contexts_has_only_these(study: Study) -> None:
+def test_own_contexts_replace_written_contexts(study: Study) -> None:
     queries, contexts = queries_and_contexts(study, "warrantyPeriod")
     assert len(queries) == 16
     assert "Q: How long is the warranty of Aquila pump?\nA:" in [query.text for query in queries]
-    assert [(context.kind, context.entity, context.object, context.text.split(" ", 1)[-1]) for context in contexts] == [
-        ("base", "Aquila pump", "ten years", "new manual gives the Aquila pump a warranty of ten years.\n"),
-        ("assertive", "Brava fan", "one month", "Brava fan surely has a warranty of one month.\n"),
-        ("base", "", "", "the receipt in a dry place.\n"),
+    assert [(context.kind, context.entity, context.object, context.text) for context in contexts] == [
+        ("base", "Aquila pump", "ten years", "The new manual gives the Aquila pump a warranty of ten years.\n"),
+        ("assertive", "Brava fan", "one month", "The Brava fan surely has a warranty of one month.\n"),
+        ("base", "", "", "Keep the receipt in a dry place.\n"),
     ]
     relevant = [{query.entity for query in queries if is_relevant(context, query)} for context in contexts]
     assert relevant == [{"Aquila pump"}, {"Brava fan"}, set()]

@@ -9,34 +9,34 @@ from zipfile import ZipFile
 import grimp
 import pytest
 
-TOP = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[1]
 FOLDERS = ("data", "tasks", "reports", "flows")
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Build the wheel from a copy, because a build leaves folders, and return its files without the metadata."""
+def wheel_files(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Build the wheel from a copy, because a build leaves folders. Return the wheel's files without its metadata."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
     files = [*FOLDERS, "swaymeter", "pyproject.toml", "README.md", "LICENSE"]
-    subprocess.run(["cp", "--recursive", "--no-dereference", *files, str(copy)], cwd=TOP, check=True)
+    subprocess.run(["cp", "--recursive", "--no-dereference", *files, str(copy)], cwd=ROOT, check=True)
     build = "from setuptools import build_meta; import sys; build_meta.build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", build, str(out)], cwd=copy, check=True, capture_output=True)
     (wheel,) = out.glob("*.whl")
     return {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
-def test_the_wheel_has_one_top_level_name(names: set[str]) -> None:
-    assert {name.split("/")[0] for name in names} == {"swaymeter"}
+def test_the_wheel_has_one_top_level_name(wheel_files: set[str]) -> None:
+    assert {name.split("/")[0] for name in wheel_files} == {"swaymeter"}
 
 
-def test_the_wheel_has_every_file(names: set[str]) -> None:
+def test_the_wheel_has_every_file(wheel_files: set[str]) -> None:
     files = {
-        f"swaymeter/{file.relative_to(TOP)}"
+        f"swaymeter/{file.relative_to(ROOT)}"
         for folder in FOLDERS
-        for file in (TOP / folder).rglob("*")
+        for file in (ROOT / folder).rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
-    assert files | {"swaymeter/__init__.py", "swaymeter/py.typed"} == names
+    assert files | {"swaymeter/__init__.py", "swaymeter/py.typed"} == wheel_files
 
 
 def test_imports_have_no_cycle() -> None:

@@ -1,4 +1,4 @@
-"""The README and docs/sql.md: commands exist, SQL gives hand-worked means, and the README fits a page."""
+"""The README and docs/sql.md: options exist, SQL gives hand-worked means, and the README fits a page."""
 
 import re
 import shlex
@@ -19,25 +19,18 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SQL_PAGE = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
 SQL = re.findall(r"^```sql\n(.*?)^```$", SQL_PAGE, re.MULTILINE | re.DOTALL)
-COMMANDS = [shlex.split(line.strip(), comments=True) for line in re.findall(r"^    \S.*$", README, re.MULTILINE)]
-SWAYMETER = [command[1:] for command in COMMANDS if command[0].endswith("swaymeter")]
-MAKE = re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE)
 
 
 def options_of(command: Any) -> set[str]:
     return {"--help", *(word for parameter in command.params for word in parameter.opts)}
 
 
-@pytest.fixture
-def cli() -> Any:
-    return typer.main.get_command(app)
-
-
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = small_study()
-    verdicts, keys = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    study["whose_answer"] = [row(verdicts, **keys, condition="counter_memory", sample=None, outcome="stubborn")]
+    keys = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
+    verdict = {"condition": "counter_memory", "sample": None, "outcome": "stubborn"}
+    study["whose_answer"] = [row(table("whose_answer"), **keys, **verdict)]  # some SQL is about outcomes
     path = tmp_path_factory.mktemp("readme") / "workspaces" / "quickstart" / "study.duckdb"
     return build_study(path, study)
 
@@ -72,9 +65,9 @@ def test_the_command_with_a_query_prints_rows(database: Path) -> None:
     assert "capital" in completed.stdout
 
 
-def test_there_are_commands_to_test() -> None:
-    assert len(SWAYMETER) >= 4
-    assert {"study", "test"} <= set(MAKE)
+def test_the_readme_has_commands_and_make_targets() -> None:
+    assert len(re.findall(r"^    \S*swaymeter ", README, re.MULTILINE)) >= 4
+    assert {"study", "test"} <= set(re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE))
 
 
 def test_log_and_function_are_audited(tmp_path: Path) -> None:
@@ -97,14 +90,15 @@ def test_log_and_function_are_audited(tmp_path: Path) -> None:
     }
 
 
-def test_options_in_the_text_exist(cli: Any) -> None:
+def test_options_in_the_text_exist() -> None:
+    cli: Any = typer.main.get_command(app)
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert options <= options_of(cli) | options_of(cli.commands["run"]) | options_of(cli.commands["audit"])
 
 
-def test_every_package_has_its_row() -> None:
-    for package in ("data", "tasks", "reports", "flows", "tests", "docs"):
-        assert f"[{package}/]({package}/)" in README
+def test_every_folder_has_its_link() -> None:
+    for folder in ("data", "tasks", "reports", "flows", "tests", "docs"):
+        assert f"[{folder}/]({folder}/)" in README
 
 
 def test_the_readme_fits_a_page_with_small_pictures() -> None:

@@ -64,7 +64,7 @@ def cli() -> Any:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a folder with the database of a study, a publication, and a tiny model."""
+    """Build a folder with the database of a study, an exported table of a paper, and a tiny model."""
     folder = tmp_path_factory.mktemp("snippets")
     save_language_model(folder / "model")
     study, keys = small_study(), {"relation": "capital", "model": "m", "dtype": "float32"}
@@ -155,7 +155,9 @@ def test_studies_are_valid(page: Path, tmp_path: Path) -> None:
         shutil.copy(file, tmp_path)
     for name, text in FILES.findall(page.read_text(encoding="utf-8")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    for block in blocks(page, "yaml") if page.name != "extending.md" else ():
+    if page.name == "extending.md":  # its studies need its modules
+        return
+    for block in blocks(page, "yaml"):
         content = yaml.safe_load(block)
         if isinstance(content, Mapping) and content.keys() <= StudyFile.model_fields.keys():
             (tmp_path / "study.yaml").write_text(yaml.safe_dump({**STUDY, **content}), encoding="utf-8")

@@ -26,7 +26,7 @@ from swaymeter.data.errors import UnknownName
 
 OWNERS = ("her", "his")
 """The words that may be in two pairs."""
-Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
+WordPair = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 
 def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
@@ -41,7 +41,7 @@ def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], .
     return pairs
 
 
-Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_check_pairs)]
+Pairs = Annotated[tuple[WordPair, ...], Field(min_length=1), AfterValidator(_check_pairs)]
 
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)

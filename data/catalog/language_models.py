@@ -1,6 +1,6 @@
 """models.yaml and prompts.yaml: the aliases of models, and the prompts of language models.
 
-Each prompt has a chat form, and a plain form for models without a chat template.
+Each prompt has a text for models with a chat template, and a plain text for models without one.
 """
 
 import re
@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass
 from swaymeter.data.catalog.reading import ENTRY, Text, entries, mapping, validated
 
 AnswerForm = Literal["default", "published", "strict", "abstain", "cite", "conflict_aware", "role"]
+"""Wording of the prompts for short answers."""
 Prompts = TypeVar("Prompts")
 
 
@@ -100,12 +101,12 @@ class AnswerPrompts:
 
     Attributes:
         with_context: the request with a context; the slot {context} is here or in `system_with_context`.
-        plain_with_context: the plain form, with a context.
+        plain_with_context: the plain text with a context, for models without a chat template.
         about: the sentence that names the page of a question; "" for no sentence.
         system_with_context: the system message with a context; None if `system` is used with a context, too.
         about_without_context: the questions that get the sentence `about` without a context: `disputable` or `all`.
         about_with_context: the questions that get the sentence `about` beside a context: `disputable` or `all`.
-        chat_template: `auto` uses the model's chat template, if it has one; `never` uses the plain form.
+        chat_template: `auto` uses the model's chat template, if it has one; `never` uses the plain text.
         generation_prompt: True ends the prompt with the beginning of the assistant's turn.
         template_options: keywords of the chat template, with their values.
         thinking: True turns on the template's switch for thinking, unless `template_options` sets the switch.
@@ -192,7 +193,7 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """Return the prompts of a form for short answers; "published" has DynamicQA's layout, but not its words."""
+    """Return the prompts for short answers in a wording; "published" has DynamicQA's layout, but not its words."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 

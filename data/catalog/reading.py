@@ -72,7 +72,7 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
     except yaml.YAMLError as error:
         raise InputError(f"{filename} is not valid YAML ({' '.join(str(error).split())}); correct it") from error
     if not isinstance(loaded, dict):
-        raise InputError(f"{filename}: the file must have keys with values")
+        raise InputError(f"{filename}: the file must be a YAML mapping, such as `licence: CC0`")
     for key in ("source", "licence"):
         validated(f"{filename}: {key}", Text, loaded.get(key))
     return loaded
@@ -87,32 +87,32 @@ def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping
 
 
 def entries(
-    filename: str, key: str, model: type[Entry], name_field: str, user_bytes: bytes | None = None
+    filename: str, key: str, entry_class: type[Entry], name_field: str, user_bytes: bytes | None = None
 ) -> Mapping[str, Entry]:
     """Return the entries below a key of a YAML file, by name.
 
     Args:
         filename: the name of the file, such as models.yaml.
         key: the key whose mapping has the entries, such as aliases.
-        model: the dataclass of an entry.
+        entry_class: the dataclass of an entry.
         name_field: the field of this dataclass that gets the name of the entry.
         user_bytes: the bytes of a user's file; None for a file of the catalog.
     """
     by_name = {}
     for name, entry in mapping(filename, key, user_bytes).items():
         with_name = {**entry, name_field: name} if isinstance(entry, dict) else entry
-        by_name[name] = validated(f"{filename}: {key}.{name}.", model, with_name)
+        by_name[name] = validated(f"{filename}: {key}.{name}.", entry_class, with_name)
     return MappingProxyType(by_name)
 
 
-def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
+def rows(filename: str, row_class: type[Entry]) -> tuple[Entry, ...]:
     """Return the rows of a CSV file below its comments; an empty cell gets the default of its field.
 
     Args:
         filename: the name of the file.
-        model: the dataclass of a row, with a field for each column.
+        row_class: the dataclass of a row, with a field for each column.
     """
-    columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
+    columns = [field.name for field in fields(row_class)]  # type: ignore[arg-type]  # a dataclass
     lines = _text(filename).splitlines()
     n_comments = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
     reader = csv.reader(lines[n_comments:], strict=True)
@@ -127,14 +127,14 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
         if len(record) != len(columns):
             raise InputError(f"{filename}: line {line}: has {len(record)} cells, and the header {len(columns)}")
         cells = {column: cell for column, cell in zip(columns, record, strict=True) if cell}
-        entries_of_rows.append(validated(f"{filename}: line {line}: ", model, cells))
+        entries_of_rows.append(validated(f"{filename}: line {line}: ", row_class, cells))
     return tuple(entries_of_rows)
 
 
-def validated(location: str, model: Any, value: object) -> Any:
-    """Return the value, validated as a type; InputError with `location`, such as "models.yaml: ", and the wrong key."""
+def validated(location: str, expected_type: Any, value: object) -> Any:
+    """Return the value as the expected type; InputError with `location` ("models.yaml: ") and the wrong key."""
     try:
-        return _adapter(model).validate_python(value)
+        return _adapter(expected_type).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
@@ -147,8 +147,8 @@ def validated(location: str, model: Any, value: object) -> Any:
 
 
 @cache
-def _adapter(model: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
+def _adapter(expected_type: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(expected_type)
 
 
 def _text(filename: str, user_bytes: bytes | None = None) -> str:

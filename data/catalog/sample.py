@@ -37,7 +37,7 @@ class CatalogQuestion:
     """A question with a snippet, in which the slot [ENTITY] stands for the object.
 
     Attributes:
-        edits: number of changes of the value; in the partition disputable, number of reversions of the disputed span.
+        edits: number of changes of the object; in the partition disputable, number of reversions of the disputed span.
     """
 
     partition: Partition

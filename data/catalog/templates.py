@@ -58,9 +58,9 @@ def checked_question(template: str, slots: Sequence[str]) -> str:
 def checked_beginning(template: str, slots: Sequence[str]) -> str:
     """Return the template if it begins a sentence and has exactly these slots; ValueError if it breaks a rule."""
     if _ARTICLE_LAST.search(template):
-        raise ValueError("must not end with an article, because the answer may need another one or none")
+        raise ValueError("must not end with an article, because the answer may need another article or none")
     if not template[-1].isalnum():
-        raise ValueError("must end with the word before the answer, without a space")
+        raise ValueError("must end with a letter or a digit, because a space and the answer follow")
     return checked_template(template, slots)
 
 

@@ -35,7 +35,10 @@ Value = str | int | float | tuple[str, ...] | None
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
-"""SQL queries (data/warehouse/sql) whose rows are a snapshot's replies, and its queries with susceptibilities."""
+"""Names of two SQL files (data/warehouse/sql). The rows of REPLIES are greedy replies to questions.
+
+The rows of QUERIES are queries of the study with their susceptibilities.
+"""
 BETWEEN = "\x1f"
 """Separator between the ids of a question and its context; ids may have spaces, but no control character."""
 REPLY_COLUMNS: Mapping[str, str] = {
@@ -61,9 +64,9 @@ REPLY_COLUMNS: Mapping[str, str] = {
 QUERY_COLUMNS: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
 COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY_COLUMNS, "query": QUERY_COLUMNS}
 IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
-"""Columns that identify an item of a model, by kind; the column `context` has the id of a reply's context."""
-QUERY_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
-"""SQL queries that give the items, by kind of item."""
+"""Columns that identify an item of a model, by kind; the column `context` has the id of the context in the database."""
+SQL_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
+"""Names of the SQL files whose rows are the items, by kind of item."""
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 """Row types of items from a source, by kind."""
 DIGITS = 5
@@ -85,8 +88,8 @@ class Snapshot:
     Attributes:
         dataset: Facts and questions.
         settings: Prompts, decodings, seed, parameters of measures and versions, as JSON by name.
-        frames: Results of the SQL queries `REPLIES` and `QUERIES`, by name, with the columns of `COLUMNS`. Replies also
-            have the column context_id: a digest of the columns `context` and `texts`.
+        frames: Rows of REPLIES and QUERIES, by these names, with the columns of `IDS` and `COLUMNS`. Replies also have
+            the column context_id: a digest of the columns `context` and `texts`, not the id in the database.
     """
 
     dataset: Dataset
@@ -148,7 +151,7 @@ class Snapshot:
         return cls(
             Dataset(Path(name), records["fact"], (), records["question"]),
             settings,
-            {QUERY_NAMES[kind]: _typed(kind, frames[QUERY_NAMES[kind]]) for kind in COLUMNS},
+            {SQL_NAMES[kind]: _typed(kind, frames[SQL_NAMES[kind]]) for kind in COLUMNS},
         )
 
     def items(self) -> dict[ItemId, str]:
@@ -162,7 +165,7 @@ class Snapshot:
                 state = as_state({name: values[name] for name in columns})
                 states[kind, "", "", identity(state)] = state
         for kind, types in COLUMNS.items():
-            frame = self.frames[QUERY_NAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
+            frame = self.frames[SQL_NAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
             for row in frame.where(frame.notna(), None).to_dict("records"):
                 item_id: ItemId = (kind, row["model"], row["dtype"], BETWEEN.join(row[name] for name in IDS[kind]))
                 states[item_id] = as_state({name: row[name] for name in types})
@@ -402,7 +405,7 @@ def _frames(items: Mapping[ItemId, str]) -> dict[str, Frame]:
             for (item_kind, model, dtype, item), state in sorted(items.items())
             if item_kind == kind
         ]
-        frames[QUERY_NAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
+        frames[SQL_NAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
     return frames
 
 

@@ -1,4 +1,4 @@
-"""Rows: frozen dataclasses that declare their tables, with identifiers that refuse malformed values.
+"""Rows: frozen dataclasses that declare their tables. Wikidata ids and relation names refuse malformed values.
 
 The package imports Arrow only to turn rows into a table, so that scoring needs no Arrow.
 """

@@ -84,7 +84,7 @@ class Page:
 
 @table("disputes", "two spans of text that editors of a page exchanged several times")
 class Dispute:
-    """Two spans of text that editors of a page exchange, and the sentence that they dispute."""
+    """Two spans of text that editors of a page exchange, and the disputed sentence."""
 
     page: Annotated[str, Meaning("the page's title")]
     page_revision: Annotated[int, Meaning("the revision that the sentence is from", in_digest=False)]

@@ -123,14 +123,14 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim on one line. A single number is cut at its first semicolon; of several, each is its `brief`."""
+        """The claim on one line. A single number is cut at its first semicolon; several are written as `brief`."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
-        heads = ", ".join(
+        numbers = ", ".join(
             f"{number.brief} ({number.label})" if number.label else number.brief for number in self.numbers
         )
-        return f"{self.sentence} {heads}".strip()
+        return f"{self.sentence} {numbers}".strip()
 
     def lines(self) -> list[str]:
         """Return the claim as lines of text; a single number without a label stands on the line of the sentence."""
@@ -179,10 +179,10 @@ class Bar:
         label: the kind of context, the relation or the category.
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
-        main: name of the main part.
+        main: name of the main part, such as `wrong`; in a bar of shares, its share is written beside the bar.
         name: name of the main part's number in thresholds, such as `follow.supporting`; "" if `threshold` is not None,
             and for a number that thresholds cannot name.
-        threshold: the share that is compared with thresholds; None if it is the share of the main part.
+        threshold: the share, not its bound, that is compared with thresholds; None if it is the main part's share.
         counted: the replies that the share `threshold` counts, such as `wrong or both`.
     """
 

@@ -187,7 +187,7 @@ class Question:
 
     @builtins.property
     def cases(self) -> tuple[QuestionContext, ...]:
-        """The cases in which the question is put: without a context, then with each of its contexts."""
+        """The question without a context, and then the question with each context."""
         return ALONE, *self.contexts
 
     @builtins.property

@@ -26,7 +26,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records.table import Column, Table
 
 RowType = TypeVar("RowType", bound=type)
-Row = TypeVar("Row")
+Record = TypeVar("Record")
 
 
 class _Identifier(str):
@@ -59,10 +59,10 @@ class RelationName(_Identifier):
 
 
 CORPUS = "corpus"
-"""The name in place of a relation for tasks that count names in a corpus."""
+"""The word that stands for a relation in tasks that count names in a corpus."""
 
 RESERVED_RELATION_NAMES = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
-"""Names that tasks have in place of a relation, and that no relation may have."""
+"""Words that stand for a relation in the names of tasks; a relation may not have these names."""
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 """SQL types by Python type; bool is first, because it is a subclass of int."""
@@ -101,15 +101,15 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
     if name != name.lower():
         raise TypeError(f"table {name}: write its name in lower case")
 
-    def declare(record: RowType) -> RowType:
-        is_dataclass_already = "__dataclass_fields__" in vars(record)
-        declared: Any = record if is_dataclass_already else dataclass(frozen=True, slots=True)(record)
+    def declare(row_type: RowType) -> RowType:
+        is_dataclass_already = "__dataclass_fields__" in vars(row_type)
+        declared: Any = row_type if is_dataclass_already else dataclass(frozen=True, slots=True)(row_type)
         columns = columns_of(declared)
         unusable = set(key) - {column.name for column in columns if not column.nullable}
         if unusable:
             raise TypeError(
-                f"{record.__name__}: {sorted(unusable)} cannot be in the key; name columns of the table that cannot be "
-                "NULL"
+                f"{row_type.__name__}: {sorted(unusable)} cannot be in the key; name columns of the table that cannot "
+                "be NULL"
             )
         declared.__table__ = Table(name, row, columns, key)
         return declared  # type: ignore[no-any-return]
@@ -117,11 +117,11 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
     return declare
 
 
-def table_of(record: type) -> Table:
+def table_of(row_type: type) -> Table:
     """Return the table that a row type declares; TypeError for a class without a declaration of its own."""
-    declared = vars(record).get("__table__")
+    declared = vars(row_type).get("__table__")
     if not isinstance(declared, Table):
-        raise TypeError(f"{record.__name__} declares no table; decorate it with @table")
+        raise TypeError(f"{row_type.__name__} declares no table; decorate it with @table")
     return declared
 
 
@@ -136,8 +136,8 @@ def as_row(record: Any) -> dict[str, Any]:
 
 
 @cache
-def _plain_fields(record: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
-    converters = {name: _plain_converter(kind) for name, kind in _kinds(record).items()}
+def _plain_fields(row_type: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
+    converters = {name: _plain_converter(kind) for name, kind in _kinds(row_type).items()}
     return tuple(converters), {name: convert for name, convert in converters.items() if convert}
 
 
@@ -154,37 +154,39 @@ def _as_list(convert: Callable[[Any], Any] | None, values: Any) -> Any:
     return [*map(convert, values)] if convert else [*values]
 
 
-def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
+def from_row(row_type: type[Record], row: Mapping[str, Any]) -> Record:
     """Return a row of a table as a record; InputError for a malformed identifier, such as a Wikidata id without Q."""
     values = dict(row)
-    for name, make in _field_makers(record).items():  # type: ignore[arg-type]  # a class can be hashed
+    for name, make in _field_makers(row_type).items():  # type: ignore[arg-type]  # a class can be hashed
         if (value := values.get(name)) is not None:
             values[name] = make(value)
-    return record(**values)
+    return row_type(**values)
 
 
-def columns_of(record: type) -> tuple[Column, ...]:
+def columns_of(row_type: type) -> tuple[Column, ...]:
     """Return the columns that the fields of a dataclass declare; TypeError for a field without meaning or SQL type."""
-    return tuple(_column(record, name, hint) for name, hint in _hints(record).items())
+    return tuple(_column(row_type, name, hint) for name, hint in _hints(row_type).items())
 
 
-def _hints(record: type) -> dict[str, Any]:
-    hints = get_type_hints(record, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(record)}
+def _hints(row_type: type) -> dict[str, Any]:
+    hints = get_type_hints(row_type, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(row_type)}
 
 
-def _kinds(record: type) -> dict[str, Any]:
-    return {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
+def _kinds(row_type: type) -> dict[str, Any]:
+    return {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(row_type).items()}
 
 
-def _column(record: type, name: str, hint: Any) -> Column:
+def _column(row_type: type, name: str, hint: Any) -> Column:
     meaning = next((note for note in get_args(hint)[1:] if isinstance(note, Meaning)), None)
     if get_origin(hint) is not Annotated or meaning is None:
-        raise TypeError(f"{record.__name__}.{name} has no meaning; annotate it: Annotated[..., Meaning(...)]")
+        raise TypeError(f"{row_type.__name__}.{name} has no meaning; annotate it: Annotated[..., Meaning(...)]")
     kind, nullable = _without_none(get_args(hint)[0])
     sql = _sql_type(kind)
     if sql is None:
-        raise TypeError(f"{record.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool, tuple")
+        raise TypeError(
+            f"{row_type.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool, tuple"
+        )
     element = _innermost_element(kind)
     parts = columns_of(element) if isinstance(element, type) and is_dataclass(element) else ()
     return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.in_digest, parts)
@@ -212,8 +214,8 @@ def _sql_type(kind: Any) -> str | None:
 
 
 @cache
-def _field_makers(record: type) -> dict[str, Callable[[Any], Any]]:
-    makers = {name: _maker(kind) for name, kind in _kinds(record).items()}
+def _field_makers(row_type: type) -> dict[str, Callable[[Any], Any]]:
+    makers = {name: _maker(kind) for name, kind in _kinds(row_type).items()}
     return {name: make for name, make in makers.items() if make}
 
 

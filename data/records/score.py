@@ -8,7 +8,7 @@ from swaymeter.data.records.row import Meaning, table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The columns that all measures share; a measure's row type adds its own."""
+    """The columns that all measures share; a measure's row type adds further columns."""
 
     relation: Annotated[str, Meaning("the relation's name")]
     variant: Annotated[str, Meaning("key of the variant in `variants`: a model in a dtype, with a prompt and decoding")]
@@ -49,7 +49,7 @@ class Variant:
 
 @table("runs", "one stored file of scores: what was computed, when, with which versions", key=("file",))
 class Run:
-    """One stored file of scores."""
+    """The origin of a file of scores: its model, versions, times and costs."""
 
     relation: Annotated[str, Meaning("the relation's name")]
     model: Annotated[str, Meaning("the model's name")]

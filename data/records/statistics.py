@@ -11,7 +11,7 @@ from typing import Annotated
 from swaymeter.data.records.row import Meaning, table
 
 ALL = "all"
-"""The value of a column, such as relation, query_type or condition, in a row over all of its values."""
+"""The value of a column, such as relation, query_type or condition, in a row over all values of the column."""
 ALPHA = 0.05
 """Largest p-value of a significant test."""
 SHARE = "share"
@@ -19,18 +19,18 @@ SHARE = "share"
 UNDECIDED, EQUAL = "undecided", "equal"
 """Directions of a difference, besides larger and smaller."""
 FEWEST_SAMPLES = 5
-"""Questions with fewer sampled replies are left out of the means of entropies and coherent persuasion."""
+"""Fewest sampled replies of a question that counts in means of entropies and coherent persuasion."""
 FEWEST_FOR_INTERVAL = 5
 """Smallest number of values, or clusters of values, whose mean has an interval (decision 0014)."""
-MAX_SAMPLES, MIN_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
-"""Most and fewest bootstrap samples of an interval; in between, samples x clusters is at most DRAWN_CLUSTERS."""
+MAX_BOOTSTRAP_SAMPLES, MIN_BOOTSTRAP_SAMPLES, MAX_DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
+"""Limits of a bootstrap; MIN_BOOTSTRAP_SAMPLES are drawn even if samples x clusters exceeds MAX_DRAWN_CLUSTERS."""
 
 EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
 """Classes of the number of edits of a fact, and their exclusive upper bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelScores:
+class ModelStatistic:
     """The columns of statistics over a relation and a query type."""
 
     model: Annotated[str, Meaning("the model's name")]
@@ -41,7 +41,7 @@ class ModelScores:
 
 def bootstrap_samples(clusters: int) -> int:
     """Return the number of bootstrap samples of an interval: 10,000 for at most 500 clusters, fewer for more."""
-    return max(MIN_SAMPLES, min(MAX_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
+    return max(MIN_BOOTSTRAP_SAMPLES, min(MAX_BOOTSTRAP_SAMPLES, MAX_DRAWN_CLUSTERS // max(clusters, 1)))
 
 
 def end_error(clusters: int) -> float:
@@ -59,8 +59,8 @@ def end_error(clusters: int) -> float:
     "one test on one relation",
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
-class GroupTest(ModelScores):
-    """A test of two groups of scores; a group has queries, as in the papers, answers or entities (decision 0014)."""
+class GroupTest(ModelStatistic):
+    """A test of two groups of scores, of queries (as in the papers), of answers or of entities (decision 0014)."""
 
     comparison: Annotated[str, Meaning("name of the comparison, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
@@ -94,7 +94,7 @@ class GroupTest(ModelScores):
     key=("comparison", "within", "group_a", "group_b", "measure", "model", "dtype", "relation", "query_type"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupComparison(ModelScores):
+class GroupComparison(ModelStatistic):
     """A test between labels, types, sets of contexts, or kinds of contexts; the unit of analysis is an entity."""
 
     comparison: Annotated[
@@ -122,7 +122,7 @@ class GroupComparison(ModelScores):
 
 
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
-class Summary(ModelScores):
+class Summary(ModelStatistic):
     """The distribution of a quantity in a group. The table has no key, because the group's values are lists."""
 
     quantity: Annotated[str, Meaning("name of the quantity, such as persuasion")]
@@ -174,7 +174,7 @@ QUANTILES: Mapping[str, float] = {
     "two measures of the same queries, correlated",
     key=("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
 )
-class CorrelationRow(ModelScores):
+class CorrelationRow(ModelStatistic):
     """The correlation of two measures."""
 
     measure_a: Annotated[str, Meaning("the first measure")]
@@ -195,7 +195,7 @@ class CorrelationRow(ModelScores):
     "a percentile of one quantity, over the entities whose second quantity is near a value",
     key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
 )
-class EnvelopePoint(ModelScores):
+class EnvelopePoint(ModelStatistic):
     """A point of a curve, such as the 90th percentile of susceptibility of the entities with a degree near 100."""
 
     quantity: Annotated[str, Meaning("the quantity whose percentile is computed")]
@@ -212,7 +212,7 @@ class EnvelopePoint(ModelScores):
     "two models compared on the same items",
     key=("model", "dtype", "against_model", "against_dtype", "quantity", "condition", "query_type"),
 )
-class ModelDifference(ModelScores):
+class ModelDifference(ModelStatistic):
     """The difference of two models in the mean of a quantity over the same items."""
 
     against_model: Annotated[str, Meaning("the other model's name")]
@@ -373,7 +373,7 @@ class ClassWord:
     "how far a score of a relation's queries varies between seeds or query forms",
     key=("model", "dtype", "relation", "query_type", "measure", "over"),
 )
-class Reliability(ModelScores):
+class Reliability(ModelStatistic):
     """The variances of a score in a relation; each variance is over one item's scores with several seeds or forms."""
 
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]

@@ -1,4 +1,4 @@
-"""Tables: their columns with types, meanings and units, and the rows that fit them."""
+"""Tables: columns with types, meanings and units. A table checks rows, and computes their digest."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

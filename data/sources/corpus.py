@@ -19,7 +19,7 @@ from swaymeter.data.errors import InputError, first_line, is_text
 
 KEY = "frequency.corpus"
 BLOCK = 1 << 20
-"""Number of bytes that are read at once."""
+"""Bytes per read."""
 LONGEST_LINE = 256 << 20
 """Limit of the bytes of a line of JSON; a longer line counts as unreadable."""
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
@@ -187,7 +187,7 @@ _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED
 
 
 def shards(paths: Iterable[str]) -> Mapping[str, Path]:
-    """Return the files of a corpus by name, from paths of files and folders, in order.
+    """Return the files of a corpus by name, in the order of `paths`, which name files and folders.
 
     Raises:
         InputError: A path or folder has no file of a supported format, or two files have the same name.
@@ -204,7 +204,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return the name and path of a file, or of each shard in a folder, whose name is its path from the folder."""
+    """Return the name and path of a file, or of each shard in a folder; the path from the folder names a shard."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
         unsupported = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]

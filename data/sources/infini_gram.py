@@ -1,9 +1,10 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
     count           the number of occurrences of tokens. If a text is sent, the response also has the text's tokens
-    count of a CNF  a conjunctive normal form, such as (A OR B) AND (C OR D), has two clauses of names. The count
-                    estimates how often the rarer clause stands near the other clause. A frequent clause is sampled, and
-                    not every response reports this. Some pairs near the ends of documents are missed
+    count of a CNF  an estimate of how often the rarer of two clauses stands near the other clause. The clauses have
+                    names: the conjunctive normal form (A OR B) AND (C OR D) has the clauses A OR B and C OR D. The API
+                    samples a frequent clause, but not every response says so. It misses some names near the ends of
+                    documents
     find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
@@ -201,15 +202,15 @@ def _occurrences(content: Any) -> list[Occurrence]:
 
 
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
-    """Return the passage in a response; ValueError if it is shorter than requested or lacks the needle.
+    """Return the passage in a response; ValueError for a passage that is too short or does not contain the needle.
 
-    The needle is the requested tokens. If the response has no offset of the needle, these offsets are tried. In a whole
-    document, the needle may begin anywhere. In a part of a document, it begins `size // 2` tokens after the beginning
-    of the passage. If the document has fewer tokens before the needle, the needle begins `size // 2` tokens before the
-    end of the passage.
+    The needle is the requested tokens. If the response has no offset of the needle, the needle is searched. In a whole
+    document, the needle may begin anywhere. In a part of a document, the needle begins `size // 2` tokens after the
+    beginning of the passage. If the document has fewer tokens before the needle, the needle begins `size // 2` tokens
+    before the end of the passage.
 
-    If a part of a document has the needle at several of these offsets, `begins` and `ends` are False. They are also
-    False for a blocked document: the API gives only its needle.
+    If a part of a document has the needle at both offsets, `begins` and `ends` are False. `begins` and `ends` are also
+    False for a blocked document, of which the API gives only the needle.
     """
     ids, number, length = response["token_ids"], response["doc_ix"], response["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
@@ -228,7 +229,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[s
         candidates = range(length)
     starts = sorted({start for start in candidates if start >= 0 and tokens[start : start + len(needle)] == needle})
     if not starts:
-        raise ValueError("the passage lacks the requested tokens")
+        raise ValueError("the passage does not contain the requested tokens")
     at = starts[0]
     if is_whole:
         return Passage(document, 0, tokens, at, begins=True, ends=True)

@@ -18,7 +18,7 @@ verdict on one variant or sample overrules a verdict on all variants or samples.
 A person's verdict on a reply passes through these files:
 
     data/sources/judgements.py              reads the verdict from a file that a study or `audit --judgements` names
-    tasks/measures/decided_answers.py       finds the replies with the judged words; flows/stages/aggregate.py calls it
+    tasks/measures/decided_answers.py       finds the replies with the judged words, for flows/stages/aggregate.py
     data/warehouse/sql/stated_answers.sql   replaces the verdict that the rule over words (tasks/scoring/wording) gave
     tasks/statistics/verdicts.py            counts the verdict in the shares, which the report draws
 
@@ -85,7 +85,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
 
 
 def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], *, new: bool = True) -> None:
-    """Write judgements, whole or not at all; columns besides COLUMNS are written for people and never read again.
+    """Write judgements, whole or not at all. Columns besides COLUMNS help the annotator, and are never read.
 
     Args:
         file: The .csv or .xlsx.
@@ -262,11 +262,11 @@ def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
         if judgement.problem is None:
             by_item[(*_judged_item(judgement), judgement.annotator)].append(judgement)
     problems: dict[int, str] = {}
-    for several in by_item.values():
-        if len(several) < 2:
+    for contradictory in by_item.values():
+        if len(contradictory) < 2:
             continue
-        first, second = several[:2]
-        for judgement in several:  # the problem of the first names the second; all other problems name the first
+        first, second = contradictory[:2]
+        for judgement in contradictory:  # the first judgement's problem names the second; other problems name the first
             other = second if judgement is first else first
             problems[judgement.number] = (
                 f"{judgement.annotator} says {visible(judgement.value)!r} here and {visible(other.value)!r} in "

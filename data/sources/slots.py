@@ -1,7 +1,7 @@
 """The slot of a snippet, and the rules that a question has to keep.
 
 A snippet is a text with the slot [ENTITY] in place of an answer: "[ENTITY] is the capital of Germany." A question that
-breaks a rule gets a flag. A study rejects it only if the flag is in UNASKABLE.
+breaks a rule gets a flag. A study rejects the question only if the flag is in UNASKABLE.
 """
 
 import re
@@ -84,8 +84,8 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
     offset = len(first)
     snippets = {offset: first} if counter_memory.startswith(first) else {}
-    # Each mention of the answer becomes a slot or stays. `snippets` has the possible beginnings of the snippet, by the
-    # length of the beginning of `counter_memory` that they give.
+    # Each mention of the answer becomes a slot or stays. `snippets` has the possible beginnings of the snippet. The
+    # keys are the lengths of these beginnings once each slot has the replacement.
     for piece in pieces:
         end = offset + len(answer)
         touches_letters = original[max(0, offset - 1) : offset].isalnum() or original[end : end + 1].isalnum()
@@ -99,7 +99,7 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     result = snippets.get(len(counter_memory))
     if result is None:
         return None
-    # The filled snippet is another text if a context itself has the text [ENTITY].
+    # If a context itself has the text [ENTITY], the filled snippet differs from this context.
     contexts = fill_slot(result, answer), fill_slot(result, replacement)
     return result if contexts == (original, counter_memory) else None
 

@@ -37,7 +37,11 @@ def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
 
 
 def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return the names in a list of relations; ValueError for a repeated name or an unknown name."""
+    """Return the names in a list of relations of the catalog or of `own`, the user's relations.
+
+    Raises:
+        ValueError: A name is repeated or unknown.
+    """
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:

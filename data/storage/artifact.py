@@ -24,7 +24,7 @@ from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 
 ArtifactState = Literal["done", "missing", "damaged"]
 FORCED = "forced"
-"""The key input with the number of the last --force or --refresh that selected the artifact."""
+"""The name of the key input for the time of the last --force or --refresh of an artifact, in milliseconds."""
 T = TypeVar("T")
 
 _FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{DIGEST_CHARACTERS}}}-[0-9a-f]{{{DIGEST_CHARACTERS}}}\.parquet")
@@ -38,8 +38,8 @@ class Check:
     Attributes:
         state: done, missing or damaged.
         reason: the reason why the artifact is damaged; empty otherwise.
-        digest: the input to the keys of artifacts that are computed from this artifact. For a table, the digest of the
-            columns with `in_digest`; for files with a manifest, their key.
+        digest: for a table, the digest of the columns with `in_digest`; for files with a manifest, the key. The digest
+            is an input of the keys of artifacts that are computed from this artifact.
         path: the file of the table, or the manifest.
         rows: number of rows.
         about: metadata that the writer added.
@@ -71,7 +71,7 @@ class TableArtifact:
 
     @cached_property
     def key(self) -> str:
-        """The digest of its key inputs."""
+        """The digest of the key inputs."""
         return content_key(self.key_inputs)
 
     @property
@@ -101,7 +101,6 @@ class TableArtifact:
         return dict(self._load_first(self._done_check).about or {})
 
     def _load_first(self, load: Callable[[Path], T]) -> T:
-        """Return the result of `load` for the first undamaged file; raise an error if every file is damaged."""
         problem: DamagedFile = MissingFile(
             f"{self.folder / self.stem} does not exist; run the study again, which makes it"
         )
@@ -183,7 +182,6 @@ class TableArtifact:
         return [path for path in files if _unforced_key(_key_inputs_of(path)) == key]
 
     def _files_that_begin(self, beginning: str) -> list[Path]:
-        """Return the files with the artifact's name whose file names begin with `beginning`, sorted by name."""
         try:  # `Path.glob` takes several times as long, and every artifact is checked
             names = [name for name in os.listdir(self.folder) if name.startswith(beginning)]
         except (FileNotFoundError, NotADirectoryError):
@@ -251,7 +249,7 @@ class FilesArtifact:
 
     @property
     def key(self) -> str:
-        """The digest of its key inputs."""
+        """The digest of the key inputs."""
         return content_key(self.key_inputs)
 
     def check(self) -> Check:
@@ -273,7 +271,7 @@ class FilesArtifact:
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:
-        """Return the digests in the manifest by file, whatever the manifest's key; empty if it cannot be read."""
+        """Return the digests in the manifest by file, whatever the manifest's key; empty for an unreadable manifest."""
         try:
             return dict(unseal(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):

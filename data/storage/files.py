@@ -23,7 +23,7 @@ DIGEST_CHARACTERS = 12
 """Number of characters of a key and of a digest in a file name: 48 bits."""
 
 _SMALL = 1 << 16
-"""Limit of the bytes of a file that is held in memory; larger files are read twice, for digest and metadata."""
+"""A size in bytes. `verify` reads a smaller file once, and a larger file twice: for its digest and its metadata."""
 
 _METADATA = b"swaymeter"
 """The key of Swaymeter's metadata, a JSON text, in the metadata of a Parquet file."""
@@ -54,7 +54,12 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
 
 
 def verify(path: Path) -> dict[str, Any]:
-    """Return the metadata of a Parquet file; DamagedFile unless every byte is as it was written."""
+    """Return the metadata of a Parquet file after checking the digest of the file.
+
+    Raises:
+        MissingFile: The file does not exist.
+        DamagedFile: A byte of the file has changed.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -68,7 +73,7 @@ def verify(path: Path) -> dict[str, Any]:
 
 
 def metadata_of(path: Path) -> dict[str, Any]:
-    """Return the metadata of a Parquet file without verifying it; DamagedFile if it cannot be read."""
+    """Return the metadata of a Parquet file without verifying the file; DamagedFile for an unreadable file."""
     import pyarrow.parquet as pq
 
     with _reading(path), open_file(path) as file:

@@ -3,7 +3,8 @@
     history/run-<number>-<digest>.parquet     rows of `HistoryRow`: the items that changed, and the headline numbers
     history/manifest.json                     digests of the files, and the key of the history
 
-A snapshot has only changed items: the state of an item in a run is its last state in the snapshots up to this run.
+An item is a part of a run that may change, such as a fact or a reply (`ItemKind`). A snapshot has only changed items:
+the state of an item in a run is the item's last state in the snapshots up to this run.
 """
 
 import logging
@@ -39,7 +40,7 @@ def snapshot_files(folder: Path) -> list[Path]:
 
 
 def last_items(files: Iterable[Path]) -> tuple[int, dict[ItemId, str]]:
-    """Return the number of the last run, and the state of each of its items.
+    """Return the number of the last run, 0 without files, and the state of each item of this run.
 
     Raises:
         DamagedFile: a file has changed since it was written.

@@ -1,4 +1,7 @@
-"""Small JSON files with a checksum that detects every change, and the note on the process that holds a workspace."""
+"""Notes: small JSON files of a workspace.
+
+A sealed note has a checksum, which detects every change. The note `HOLDER_NOTE` names the process that holds the lock.
+"""
 
 import json
 import os
@@ -15,11 +18,11 @@ from swaymeter.data.storage.writing import write_file
 
 _CHECKSUM = "sha256"
 LARGEST_NOTE = 2**26
-"""Limit of the bytes of a small file; the largest are manifests, which have a line for each file of an artifact."""
+"""The limit of the size of a note, in bytes. The largest notes are manifests, with a line for each file."""
 
 
 def seal(content: Mapping[str, Any]) -> str:
-    """Return the content as JSON with its checksum as a further key; `unseal` verifies it."""
+    """Return the content as JSON with its checksum as a further key; `unseal` verifies the checksum."""
     return json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=1)
 
 
@@ -40,7 +43,12 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 
 def read_note(path: Path) -> bytes:
-    """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
+    """Return the bytes of a note.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is larger than `LARGEST_NOTE`.
+    """
     # Python allocates all requested bytes first, so no more are requested than the file has.
     with open_file(path) as file:
         content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_NOTE) + 1)
@@ -62,7 +70,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 HOLDER_NOTE = ".holder.json"
-"""The note about the process that holds a workspace, for messages to other runs and to detect a lost lock."""
+"""The name of the file that says which process holds a workspace, for messages and to detect a lost lock."""
 LONGEST_COMMAND = 200
 """Limit of the characters of a command in the note."""
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
 REMEMBER_SECONDS = 10.0
-"""Seconds between two stores while files are read: a corpus takes hours, and a run may be killed."""
+"""Seconds between two writes of digests.json. A run that reads a corpus takes hours, and may be killed."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
@@ -39,8 +39,6 @@ def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
 
 
 class _FileState(NamedTuple):
-    """The digest of a file's bytes when it had this size and modification time."""
-
     size: int
     mtime_ns: int
     digest: str
@@ -67,7 +65,6 @@ def _stored_states(folder: Path) -> dict[str, _FileState]:
 
 
 def _state(file: Path, remembered: _FileState | None) -> _FileState:
-    """Return the state of a file; the remembered state if the file is deleted or unchanged."""
     try:
         status = file.stat()
     except (FileNotFoundError, NotADirectoryError):

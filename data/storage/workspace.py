@@ -243,9 +243,9 @@ class Workspace:
         description = self._description()
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
-                f"{self.root / 'workspace.json'} is missing, but the folder has the files of a study; restore it from "
-                f"a backup. If there is none, create it with the content {json.dumps({'layout': LAYOUT})}. Then run "
-                f"the study that wrote {self.root / 'report'}; run no other study before it"
+                f"{self.root / 'workspace.json'} is missing, but the folder has the files of a study; restore "
+                f"workspace.json from a backup, or create it with the content {json.dumps({'layout': LAYOUT})}. Then "
+                f"run the study that wrote {self.root / 'report'}; run no other study before it"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
@@ -262,9 +262,9 @@ class Workspace:
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink(missing_ok=True)
-        probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
-        probe.touch()
-        probe.unlink()
+        empty_file = self.root / f".writable.{os.getpid()}{TEMPORARY}"
+        empty_file.touch()
+        empty_file.unlink()
         file = self.root / "workspace.json"
         description = self._description()
         if description is None or (self.study and not description.get("study")):
@@ -293,7 +293,7 @@ class Workspace:
     def _log_folders(self) -> None:
         if folders := self.study_path_parts:
             log.warning(
-                "the workspace %s had study %s before: history, database and report of %s are in its folder %s",
+                "the workspace %s was made for study %s: history, database and report of %s are in the subfolder %s",
                 self.root,
                 _first_studies[self.root],
                 self.study,

@@ -18,14 +18,22 @@ TEMPORARY = ".unfinished"
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all, a text in UTF-8; WorkspaceError if it cannot be written."""
+    """Write bytes, or a text as UTF-8, to a file: whole or not at all.
+
+    Args:
+        path: the file.
+        content: the bytes or the text.
+
+    Raises:
+        WorkspaceError: the file cannot be written.
+    """
     with replacing_file(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; its file replaces `path` once all content is on the disk."""
+    """Yield a temporary path beside `path`; the file written there replaces `path` once all content is on the disk."""
     with temporary_file(path) as temporary:
         yield temporary
         move_to_target(temporary, path)
@@ -69,7 +77,7 @@ def _remove(path: Path) -> None:
 
 
 def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool = True) -> None:
-    """Rename a complete file or folder to its target, in one step.
+    """Rename a complete file or folder to its target atomically.
 
     Args:
         temporary: the complete file or folder.
@@ -90,7 +98,6 @@ def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool
 
 
 def _move_to_new(temporary: Path, path: Path) -> None:
-    """Give a file the name of a target that does not exist; FileExistsError for an existing target."""
     try:
         path.hardlink_to(temporary)  # `temporary_beside` later removes the temporary name
     except FileExistsError:

@@ -26,11 +26,11 @@ from swaymeter.data.warehouse.schema import (
     SHARED,
     Schema,
     is_large,
-    own_columns,
     quoted,
+    row_columns,
     rows_table,
 )
-from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, finite_errors, select_sql, shared_values
+from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, not_finite_errors, select_sql, shared_values
 from swaymeter.data.warehouse.warehouse import COMPUTED, CONFIG, SMALL, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
@@ -118,7 +118,7 @@ def _replacing(path: Path) -> Iterator[Path]:
             path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
             move_to_target(temporary, path)
     finally:
-        remove_leftovers(path)  # DuckDB's files beside its temporary file
+        remove_leftovers(path)  # DuckDB writes further files beside the temporary file
 
 
 class Building:
@@ -136,17 +136,17 @@ class Building:
         self._origin_count = 0  # number of rows of the table `origins`
 
     def load(self, files: Files) -> None:
-        """Load the rows of files, for each table all files at once."""
+        """Load the rows of all files, table by table."""
         for table, paths in files.items():
             footers = {path: checked_footer(table, path) for path in paths}
             footers = {path: footer for path, footer in footers.items() if footer.num_rows}
             if not footers:
                 continue
-            with _constraint_errors(table), finite_errors():
+            with _constraint_errors(table), not_finite_errors():
                 if is_large(table):
                     self._load_large(table, footers)
                 else:
-                    self._insert(table, own_columns(table), select_sql(table, [*footers], table.columns))
+                    self._insert(table, row_columns(table), select_sql(table, [*footers], table.columns))
 
     def insert(self, table: Table, rows: pa.Table) -> None:
         """Add rows to a table."""
@@ -156,10 +156,10 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files of a large table: rows without provenance, with the number of their origin."""
+        """Load files of a large table: in place of the columns SHARED, each row stores the id of its origin."""
         shared = {path: shared_values(footer) for path, footer in footers.items()}
-        columns = own_columns(table)
-        # The only origin of each file whose rows have the same provenance.
+        columns = row_columns(table)
+        # Files whose rows have a single origin, that is, the same values in SHARED.
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
@@ -221,7 +221,7 @@ class Building:
 
 @contextmanager
 def _constraint_errors(table: Table) -> Iterator[None]:
-    """Turn the error about a row that breaks a constraint into InputError with the name of its table."""
+    """Turn DuckDB's error about a row of `table` that breaks a constraint into InputError."""
     try:
         yield
     except duckdb.ConstraintException as error:

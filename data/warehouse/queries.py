@@ -22,7 +22,7 @@ _COMMENT = re.compile(r"^--.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query with a name, which other queries can read if it is a view.
+    """An SQL query with a name. Other queries can read a view by this name.
 
     Attributes:
         name: the name of the query, and of its view.
@@ -43,7 +43,7 @@ class NamedQuery:
 
     @classmethod
     def from_text(cls, name: str, sql: str) -> "NamedQuery":
-        """Return the query of an SQL text; its comments tell if it is a view."""
+        """Return the query of an SQL text; with the comment line `-- view`, the query is a view."""
         return cls(name, sql, _VIEW.search(sql) is not None)
 
     @property

@@ -1,6 +1,6 @@
 """The schema of a database as SQL text: the tables that a caller lists, two tables of every database, and the views.
 
-Every database has the tables `about`, with its version, and `origins`, with the provenance of scores.
+Every database has the tables `about`, with the version of the schema, and `origins`, with the provenance of scores.
 
 A table of scores is called large if it has no primary key: it has a row for each prompt, up to tens of millions. The
 provenance of its rows, the columns of `Score`, is mostly the same in a whole file, so `origins` stores the provenance
@@ -84,7 +84,7 @@ class Schema:
 
     @cached_property
     def version(self) -> str:
-        """The digest (12 hex digits) of every table, key and view, so that it changes with any of them."""
+        """The digest of all tables, keys and views, in 12 hex digits."""
         return _version(tuple(self.tables), tuple(self.views))
 
     @property
@@ -120,14 +120,14 @@ def rows_table(table: Table) -> str:
     return f"{table.name}_rows" if is_large(table) else table.name
 
 
-def own_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns that each row stores: of a large table the columns that `origins` lacks, otherwise all."""
+def row_columns(table: Table) -> tuple[Column, ...]:
+    """Return the columns whose values are stored in each row: all columns, or for a large table all but `SHARED`."""
     return tuple(c for c in table.columns if c.name not in _SHARED_NAMES) if is_large(table) else table.columns
 
 
 def stored_columns(table: Table) -> tuple[Column, ...]:
     """Return the columns of the table into which the rows are loaded; a large table also has a column origin_id."""
-    return (*own_columns(table), *([ORIGIN_ID] * is_large(table)))
+    return (*row_columns(table), *([ORIGIN_ID] * is_large(table)))
 
 
 def _table_statements(table: Table) -> Iterator[str]:

@@ -71,7 +71,7 @@ _NOT_FINITE = "NaN or infinite"
 
 
 @contextmanager
-def finite_errors() -> Iterator[None]:
+def not_finite_errors() -> Iterator[None]:
     """Raise InputError, with file and column, if the SQL of `select_sql` reads a number that is not finite."""
     try:
         yield
@@ -82,7 +82,6 @@ def finite_errors() -> Iterator[None]:
 
 
 def _finite(column: Column) -> str:
-    """Return the SQL expression of a column, which raises an error for a number that is not finite."""
     name = quoted(column.name)
     if column.type.removesuffix("[]") != "DOUBLE":
         return name

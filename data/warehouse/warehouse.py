@@ -27,7 +27,7 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "preserve_insertion_order": "false",  # the order would cost memory, and every query states its own order
 }
 SMALL = 16 << 20
-"""Size of a database, in bytes, below which one thread is faster than several; a thread reads 122,880 rows at once."""
+"""Size of a database, in bytes, below which one thread is fastest: DuckDB gives 122,880 rows to a thread."""
 _ATTACHED = "stored"
 """The name under which a database file is attached to the database in memory."""
 _CONTENT_QUERIES = {
@@ -36,7 +36,7 @@ _CONTENT_QUERIES = {
     "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
     "computed column": "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE column_default IS NOT NULL",
 }
-"""Queries that list, by kind, what runs SQL in a database. A condition for the database's name is appended to each."""
+"""Queries that list the parts of a database that run SQL, by kind. A caller appends the condition on the database."""
 
 
 @dataclass(frozen=True)
@@ -223,13 +223,14 @@ def opened(
 
     Args:
         path: file of the database.
-        tables: tables that it must have.
-        limits: limits of each query of a foreign database, which gets no temporary files either; None for your own.
+        tables: tables of the database. If this version made the database, a missing table is read as empty.
+        limits: limits of each query of a foreign database; None for your own database. Queries with limits write no
+            temporary files.
         exports: folder into which tables may be exported; None forbids exports.
 
     Raises:
-        WorkspaceError: there is no database, or it has another version or content that Swaymeter did not make; or a
-            query exceeds the limits.
+        WorkspaceError: the database is missing, is of another version, or has content that Swaymeter did not make; or
+            a query exceeds the limits.
         WorkspaceBusy: another program has the file open for writing.
         DamagedFile: the file cannot be read.
     """
@@ -282,7 +283,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
-    """Create Swaymeter's views over the attached database, whose own views are not read.
+    """Create Swaymeter's views over the attached database. Views in the database file are not read.
 
     If this version of the package made the database, a missing table is read as empty: the command that made the
     database may have had fewer extensions, and so fewer measures.
@@ -295,8 +296,8 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         rows = connection.execute(f"{query} AND database_name = {literal(_ATTACHED)}").fetchall()
         refused = {str(name) for (name,) in rows}
         if kind == "view":  # in a database that is not foreign, only a view in place of a table is refused
-            own_views = _views(schema)
-            refused = refused - own_views if is_foreign else refused & (schema.by_name.keys() - own_views)
+            expected = _view_names(schema)
+            refused = refused - expected if is_foreign else refused & (schema.by_name.keys() - expected)
         if refused:
             raise WorkspaceError(
                 f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, so the file is not opened; get "
@@ -309,7 +310,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
     """
     stored: dict[str, dict[str, str]] = {}
     for table, column, column_type in connection.execute(columns).fetchall():
-        stored.setdefault(table, {})[column] = str(column_type).replace('"', "")  # quotes names within a structure
+        stored.setdefault(table, {})[column] = str(column_type).replace('"', "")  # DuckDB quotes names in a STRUCT
     lacks_tables, statements = False, list[str]()
     for table in schema.by_name.values():
         declared = {column.name: column.type for column in stored_columns(table)}
@@ -329,7 +330,7 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
 
 
-def _views(schema: Schema) -> set[str]:
+def _view_names(schema: Schema) -> set[str]:
     """Return the names of the views that Swaymeter makes in a database."""
     large = {table.name for table in schema.tables if is_large(table)}
     return {view.name for view in schema.views} | {SCORED} | large
@@ -354,7 +355,7 @@ def create_views(
         described: True also stores the description of each view as a comment, which doubles the time.
         computed: names of views whose rows are computed now and stored as temporary tables.
     """
-    pending = sorted(views, key=lambda view: len(with_views([view])))  # a view reads fewer views than its readers
+    pending = sorted(views, key=lambda view: len(with_views([view])))  # if A reads B, B reads fewer views than A
     while pending:
         remaining = []
         for query in pending:

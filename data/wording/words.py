@@ -4,7 +4,7 @@ Unicode forms, full-width letters, digits of any script, marks of direction, acc
 hyphens, apostrophes, possessive and plural s, articles and common abbreviations (St., Mt., No.) make no difference.
 Numbers, units, dates and times have the normal forms of wording.numbers. A sign that is part of a name stays: C++, C#.
 
-A word has stems: its forms without the suffixes, prefixes or particles that its language joins to it:
+A word has stems, the forms without a suffix, a prefix or a particle:
     apostrophes   İstanbul'da, l'Italie: the parts on both sides
     Hangul        서울에서: without a particle or a copula
     Arabic        والقاهرة: without conjunction, preposition and article
@@ -201,7 +201,7 @@ def _tokens(text: str) -> Iterator[Token]:
     begins_clause, hyphen, end, kind = False, False, 0, "other"
     for match in _TOKEN.finditer(text):
         kind_before, kind = kind, match.lastgroup or ""
-        follows_character = end == match.start()  # without a space between them
+        follows_character = end == match.start()  # no space before the token
         follows_token = follows_character and kind_before != "other"
         begins_clause |= "\n" in text[end : match.start()]
         end = match.end()

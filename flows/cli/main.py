@@ -70,7 +70,7 @@ def main() -> None:
     logging.raiseExceptions = False  # a log that Prefect's API refuses must not print a traceback
     try:
         code = run_command()
-    except Exception:  # a bug; `print_line` makes control characters in its message visible
+    except Exception:  # a bug; `print_line` makes control characters of the traceback visible
         print_line(traceback.format_exc().rstrip(), err)
         code = 1
     logging.shutdown()

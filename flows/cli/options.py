@@ -9,7 +9,7 @@ from swaymeter.flows.config.places import RunnerName
 StudyPath = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", help="A study's YAML file, the name of a bundled one, or the folder of an audit's workspace."
+        metavar="STUDY", help="A study's YAML file, the name of a bundled study, or the folder of an audit's workspace."
     ),
 ]
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]

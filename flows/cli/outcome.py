@@ -132,7 +132,6 @@ def _table_bars(chart: HeadlineFigure, *, has_variants: bool) -> Sequence[Bar]:
 
 
 def _occurs(part: Part | None, unit: str) -> bool:
-    """Return True for a mean, and for a share above 0."""
     return part is not None and (part.mean > 0 or unit != SHARE)
 
 

@@ -54,9 +54,9 @@ class PerQueryPart(Options):
     """A sample of contexts for each query, in place of all contexts of its relation."""
 
     contexts: int = Field(ge=2, le=100_000)
-    """Contexts of a query, including the relevant ones."""
+    """Number of contexts of a query, including the relevant contexts."""
     relevant: int = Field(ge=0, le=100_000)
-    """Contexts that mention the query's entity."""
+    """Number of relevant contexts, which mention the query's entity."""
 
     @model_validator(mode="after")
     def _enough_contexts(self) -> "PerQueryPart":
@@ -66,7 +66,7 @@ class PerQueryPart(Options):
 
 
 class ContextsPart(Options):
-    """Numbers of contexts about each entity, by context type (two each in the published study), and their wording."""
+    """Number of contexts about each entity, by context type (Du et al. 2024: two of each type), and their wording."""
 
     base: int = Field(default=2, ge=0, le=1000)
     """Contexts that state an answer: "The capital of Norway is Lima."."""
@@ -77,7 +77,7 @@ class ContextsPart(Options):
 
     templates: Literal["varied", "published-form"] = "varied"
     """Wording of the contexts. varied: each type has two sentence templates and several lead-ins. published-form: each
-    type has one sentence template, as in the published study. In this form, base ends with an answer, assertive is base
+    type has one sentence template, as in Du et al. 2024. In this form, base ends with an answer, assertive is base
     after a lead-in, and negation denies base."""
     file: NamedPath | None = None
     """A file of contexts, which replaces the generated contexts of its relations (docs/own-data.md)."""
@@ -241,7 +241,7 @@ class ModelPart(Options):
     _is_in_workspace: bool = PrivateAttr(False)
 
     @model_validator(mode="after")
-    def _beside_the_study(self, info: ValidationInfo) -> "ModelPart":
+    def _set_source(self, info: ValidationInfo) -> "ModelPart":
         if self.is_local and self.name not in catalog.models():
             self._source = folder_beside_the_study(self.name, info)
         folder = (info.context or {}).get("folder")

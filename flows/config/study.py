@@ -108,7 +108,7 @@ class StudyFile(Options):
     """Files of judgements, .csv or .xlsx: verdicts on replies, kinds of contexts, choices and corrections of questions
     (docs/judgements.md)."""
     entropy_classes: EntropyClasses = EntropyClasses()
-    """Classes of semantic entropy, by which questions and their words are counted."""
+    """Classes of semantic entropy. For each class, questions with a context are counted, and their words listed."""
 
     @model_validator(mode="before")
     @classmethod
@@ -139,7 +139,7 @@ class StudyFile(Options):
         if self.prompts and self.prompt.form != "default":
             problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
             raise validation_error([Problem(("prompt", "form"), problem)])
-        # By section, or by kind of measure: the reason why facts of this source cannot have it.
+        # By section, or by kind of measure: the reason why it is impossible with facts of this source.
         refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise validation_error([Problem(("seeds",), refuses["seeds"])])
@@ -152,10 +152,10 @@ class StudyFile(Options):
             problem = "is compared with susceptibility and persuasion; name one of them under `measures`"
             raise validation_error([Problem(("frequency",), problem)])
         labels = Counter(model.label or model.name for model in self.models)
-        for number, model in enumerate(self.models):
+        for index, model in enumerate(self.models):
             if model.label and labels[model.label] > 1:
                 raise validation_error(
-                    [Problem(("models", number, "label"), "another model has this label or name; write another label")]
+                    [Problem(("models", index, "label"), "another model has this label or name; write another label")]
                 )
         self._check_text_only_models()
         for name, measure in self.requested().items():
@@ -176,14 +176,17 @@ class StudyFile(Options):
         return self
 
     def _check_text_only_models(self) -> None:
-        """Refuse measures that need more than a reply's text, and recorded replies without a file of questions."""
+        """Refuse measures that need more than a reply's text, and recorded replies without a file of questions.
+
+        Also set the columns of recorded replies in the source of the questions.
+        """
         recorded = [model.replies for model in self.models if model.replies]
         if recorded:
             if not isinstance(self.questions, OwnQuestions):
-                number = next(number for number, model in enumerate(self.models) if model.replies)
+                index = next(index for index, model in enumerate(self.models) if model.replies)
                 problem = "is a column of a file of questions; name the file under `questions` with source: file"
-                raise validation_error([Problem(("models", number, "replies"), problem)])
-            self.questions.read_replies(recorded)
+                raise validation_error([Problem(("models", index, "replies"), problem)])
+            self.questions.set_reply_columns(recorded)
         for model in (model for model in self.models if model.returns_only_text):
             source = "recorded replies" if model.replies else "a function"
             for name, measure in self.requested().items():
@@ -196,7 +199,7 @@ class StudyFile(Options):
 
     @property
     def further_seeds(self) -> tuple[int, ...]:
-        """Seeds other than the study's."""
+        """Seeds after the study's seed, which is the first of `seeds`."""
         return (self.seeds or ())[1:]
 
     def with_runner(self, runner: RunnerName | None) -> "StudyFile":
@@ -247,7 +250,11 @@ class StudyFile(Options):
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the study file for the folder of an audit, a file, or the name of a bundled study."""
+    """Return the path of a study file.
+
+    Args:
+        path: Path of the file or of an audit's folder, or name of a bundled study.
+    """
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit

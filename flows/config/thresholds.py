@@ -44,7 +44,7 @@ CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "resist_wrong": ("conflicting", "mixed"),
     "abstain": ("irrelevant", "neutral"),
 }
-"""By quantity: the conditions of the contexts in its group `all`."""
+"""Conditions (kinds of contexts) in the group `all`, by quantity."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class MeasuredQuantity:
     Attributes:
         model: Label and dtype of the variant.
         quantity: Name of the quantity in thresholds.
-        group: Kind of context, such as supporting; `none` for replies without a context; or `all`.
+        group: Condition (kind of context), such as supporting; `none`: closed-book; `all`: see CONDITIONS_OF_ALL.
         n: Number of replies.
-        clusters: Number of independent units, over which the interval is computed.
-        over: Name of the unit, such as question.
+        clusters: Number of independent questions or subjects, over which the interval is computed.
+        over: Noun for a cluster, such as question.
         mean: Mean, in `unit`.
         low: Lower end of the interval; None for too few clusters.
         high: Upper end of the interval; None for too few clusters.
@@ -91,8 +91,8 @@ class MeasuredQuantity:
         if self.unit != SHARE:
             return self.mean
         counted = self.n * self.mean
-        counts_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # `counted` then contains each empty reply
-        counts_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # and each undecided reply
+        counts_empty = self.quantity in QUANTITIES_COUNTING_REFUSALS  # True: `counted` has the empty replies
+        counts_undecided = self.quantity in QUANTITIES_COUNTING_NEITHER  # True: `counted` has the undecided replies
         if at_least:
             counted -= self.empty * counts_empty + self.undecided * counts_undecided
         else:
@@ -128,7 +128,7 @@ class Threshold:
 
     Attributes:
         quantity: Name of the quantity.
-        group: Kind of context; None for every kind.
+        group: Group of a measured quantity, such as supporting; None for every group.
         value: The bound, as a share or in nats.
         at_least: True for a lower bound, False for an upper bound.
         end: low or high, an end of the interval; empty for the mean.
@@ -199,10 +199,10 @@ class Threshold:
         """Check that the file of questions has contexts for the threshold.
 
         Args:
-            conditions: Conditions of the contexts in the file of questions.
+            conditions: Conditions (kinds) of the contexts in the file of questions.
 
         Raises:
-            UsageError: No context has the threshold's group.
+            UsageError: The file has no contexts for the threshold's group.
         """
         # Groups of a quantity in a file with these conditions. A quantity without an entry has a group per condition.
         groups: Set[str] = {
@@ -252,7 +252,7 @@ class Threshold:
         if self.quantity in ("context_bias", "prior_bias"):
             closed_book = "right" if self.quantity == "context_bias" else "wrong"
             return f"no question of this quantity is answered {closed_book} without a context"
-        return "no answer of that kind has a verdict; ask more questions, or leave the threshold out"
+        return "no answer for this threshold has a verdict; ask more questions, or leave the threshold out"
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:

@@ -102,7 +102,7 @@ def annotation_status(contents: Contents) -> AnnotationStatus:
     questions, problems = with_kinds(questions, judgements)
     all_opinions = opinions(questions, judgements)
     accepted = accepted_questions(questions, all_opinions)
-    # A judgement names its question by its ID or, for a user's own question, by its text.
+    # A judgement names a question by ID or, for a user's own question, by text.
     identities = {identity for question in questions for identity in (question.question_id, question.question)}
     unused = [
         f"{row.location}: {row.problem or 'no question has this ID'}"

@@ -33,10 +33,10 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
     if contents.study.facts and "export" in contents.study.facts.refuses:
         raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
     names_by_relation = {relation: contents.names(relation) for relation in facts}
-    own = contents.study.facts.own_relations if contents.study.facts else {}
+    own_relations = contents.study.facts.own_relations if contents.study.facts else {}
     relations = {
         name: contents.study.contexts.with_study_templates(relation)
-        for name, relation in {**catalog.relations(), **own}.items()
+        for name, relation in {**catalog.relations(), **own_relations}.items()
     }
     omitted = write_qec(file, facts, names_by_relation, relations)
     return {name: len(rows) for name, rows in facts.items() if name not in omitted}, omitted
@@ -72,21 +72,23 @@ def export_questions(
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
-    """Yield the predicates of the facts' graph, the most frequent first, each with the relations that use it.
+    """Yield the predicates of the knowledge graph that has the study's facts, the most frequent predicate first.
+
+    Each predicate has the names of the relations that use it.
 
     Raises:
-        UsageError: The facts of the study do not come from a graph.
+        UsageError: The facts of the study do not come from a knowledge graph.
     """
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
     graph_of_source = FACT_SOURCES[study.facts.source].graph if study.facts else None
     graph = graph_of_source(study.facts, access) if graph_of_source else None
     if graph is None:
-        raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
+        raise UsageError(f"the facts of study {study.name} do not come from a knowledge graph; use `source: yago`")
     relations = catalog.relations().values()
     with contents.workspace.lock():
         try:
-            for row in predicates(graph.open()):
-                yield row, tuple(relation.name for relation in relations if row.iri in relation.yago)
+            for predicate in predicates(graph.open()):
+                yield predicate, tuple(relation.name for relation in relations if predicate.iri in relation.yago)
         finally:
             close_sessions()

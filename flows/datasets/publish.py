@@ -24,7 +24,7 @@ def publish(contents: Contents, study_name: str, folder: Path) -> Path:
 
     Args:
         contents: The study and its artifacts.
-        study_name: Name or path of the study, as in the command.
+        study_name: Name or path of the study, as the user wrote it.
         folder: The folder of the publication.
 
     Raises:
@@ -67,7 +67,7 @@ def _machine() -> dict[str, object]:
         "system": platform.system(),
         "processor": processor(),
         "threads": os.cpu_count(),
-        "gpus": [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())],
+        "gpus": [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())],
     }
 
 

@@ -3,8 +3,8 @@
 A worker with a GPU has one unit of the resource `GPU`. A worker without a GPU, and every worker process of this
 machine, has one unit of `CPU`. A step with a model takes one unit of the resource for its device, and a worker gets one
 step at a time. If a worker dies, the step starts again on another worker, which continues from the stored chunks. A
-worker keeps the models of a step loaded for the next step. If that step has another model, the worker forgets the
-loaded models first, because its GPU has room for the models of one step.
+worker keeps the models of a step loaded for the next step. If the next step has another model, the worker first forgets
+the loaded models, because a GPU has room for the models of one step.
 
 dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The TLS
 key is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
@@ -72,13 +72,13 @@ SECONDS_WITHOUT_WORKER = 15.0
 """Seconds without a worker after which a warning is logged."""
 
 ENDED_CLIENT = ("closing", "closed")
-"""Statuses of a client that has lost its scheduler; its calls would never end."""
+"""Statuses of a client without a scheduler; the calls of such a client would never end."""
 
 SCHEDULER_PLACEHOLDER = "tls://SCHEDULER:8786"
 """Placeholder for the scheduler's address in a job script that is printed before the scheduler starts."""
 
 KEY_PLACEHOLDER = ".dask-jobqueue.worker.KEY"
-"""Placeholder for the files of the cluster's key in a job script that is printed before these files are written."""
+"""Placeholder for the files of the cluster's TLS key in a job script that is printed before these files are written."""
 
 SCHEDULER_OPTIONS = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """Options of the scheduler of SLURM's jobs: no page, because the page would be unencrypted."""
@@ -176,8 +176,8 @@ def _start_cluster(variables_of_workers: list[dict[str, str]]) -> Any:
         }
 
     workers = {
-        number: {"cls": distributed.Nanny, "options": options(variables)}
-        for number, variables in enumerate(variables_of_workers)
+        index: {"cls": distributed.Nanny, "options": options(variables)}
+        for index, variables in enumerate(variables_of_workers)
     }
     scheduler = {"cls": distributed.Scheduler, "options": {**connections, "port": 0}}
     with import_module("dask").config.set(DASK_SETTINGS):
@@ -191,8 +191,8 @@ def environments(workers: int | None) -> list[dict[str, str]]:
     gpus = visible_gpus()
     count = workers or len(gpus) or DEFAULT_CPU_WORKERS
     threads = str(max(1, usable_processors() // count))
-    own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
-    return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
+    gpu_variables = [{"CUDA_VISIBLE_DEVICES": gpus[index % len(gpus)]} if gpus else {} for index in range(count)]
+    return [{"OMP_NUM_THREADS": threads, **gpu_variable} for gpu_variable in gpu_variables]
 
 
 def visible_gpus() -> list[str]:
@@ -201,7 +201,7 @@ def visible_gpus() -> list[str]:
 
     devices = os.environ.get("CUDA_VISIBLE_DEVICES")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return devices.split(",")[:count] if devices else [str(number) for number in range(count)]
+    return devices.split(",")[:count] if devices else [str(index) for index in range(count)]
 
 
 # ---- the workers of a run --------------------------------------------------------------------------------------------
@@ -287,16 +287,16 @@ class Cluster(Workers):
     def _check_models(self) -> None:
         """Raise UsageError for a model that exceeds the GPUs of every worker."""
         workers = self._usable_workers("GPU")
-        models = {number: model for number, model in self._models.items() if model.device != "cpu"}
+        models = {position: model for position, model in self._models.items() if model.device != "cpu"}
         if not (workers and models):
             return
         # A model is refused only if every worker answers and refuses it.
         answers = self._client.run(misfits_of_models, [*models.values()], workers=[*workers], on_error="ignore")
-        for index, number in enumerate(models):
+        for index, position in enumerate(models):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
                 raise UsageError(
-                    f"models.{number}: no worker of the cluster can hold the model; {worker}: {reasons[index]}"
+                    f"models.{position}: no worker of the cluster can hold the model; {worker}: {reasons[index]}"
                 )
 
     def _update_workers(self) -> None:
@@ -338,7 +338,7 @@ class Cluster(Workers):
 
     def capacities(self) -> Mapping[str, int]:
         self._update_workers()
-        # 1 for a resource that no worker has had: a task that needs the resource then starts and fails with the reason.
+        # 1 for a resource that no worker has had, so that its tasks start: `compute_step` records why they fail.
         return {
             **CAPACITIES,
             **{name: len(self._usable_workers(name)) if name in self._seen_resources else 1 for name in RESOURCES},
@@ -493,7 +493,6 @@ class Cluster(Workers):
         return outcomes.get(future.key)
 
     def _failure_if_unmounted(self, settings: RunSettings) -> Outcome | None:
-        """Return the failure of a step if this process cannot see the workspace; None if it can."""
         try:
             Workspace(settings.workspace).check_mounted()
         except WorkspaceError as error:
@@ -536,7 +535,7 @@ class Jobs:
 
     Attributes:
         name: Name of the jobs.
-        folder: Folder that all nodes share; it has the files of the cluster's key while the jobs run.
+        folder: Folder that all nodes share; the folder has the files of the TLS key while jobs run.
         gpus: Number of GPUs; 0 for a worker that computes on processors.
         cores: Number of processors.
         memory: Memory, such as 32GB.

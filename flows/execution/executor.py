@@ -41,8 +41,8 @@ class _DeferredNodes:
 
     Attributes:
         ids: Ids of these nodes.
-        resolve_after_any: Nodes upstream of a placeholder, whose rows list further steps. The graph is resolved again
-            when any of these nodes has ended.
+        resolve_after_any: Nodes whose rows list further steps; until then, a placeholder stands for these steps. The
+            graph is resolved again when any of these nodes has ended.
         resolve_after_all: Sets of nodes that decide the inputs of another node. The graph is resolved again when all
             nodes of a set have ended.
     """
@@ -51,11 +51,16 @@ class _DeferredNodes:
     resolve_after_any: set[StepId] = field(default_factory=set)
     resolve_after_all: list[set[StepId]] = field(default_factory=list)
 
-    def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
-        """Record a node that must wait for another graph, and return True; `pending` has unfinished upstream nodes."""
-        deciding_nodes = pending & (self.ids | {other.id for other in node.deciding_nodes})
+    def defer(self, node: PlannedStep, upstream: set[StepId]) -> bool:
+        """Record a node that must wait until the graph is resolved again; return False for any other node.
+
+        Args:
+            node: The node.
+            upstream: Ids of unfinished nodes upstream of the node.
+        """
+        deciding_nodes = upstream & (self.ids | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
-            self.resolve_after_any |= pending
+            self.resolve_after_any |= upstream
         elif deciding_nodes:
             self.resolve_after_all.append(deciding_nodes)
         else:
@@ -163,7 +168,7 @@ class Executor:
                     continue
                 self._pending.upstream_order.done(ended.name)
                 self._attempted |= set(map(_id_and_key, ended.nodes))
-                if ended.graph is not current:  # the task began in an earlier graph: resolve its nodes in this graph
+                if ended.graph is not current:  # the task began in an earlier graph, so resolve its nodes in `current`
                     for node in (node for node in ended.nodes if node.id in current.nodes):
                         current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # a model at a server replaces no loaded model
@@ -172,27 +177,29 @@ class Executor:
                 must_resolve = self._submit_ready() or must_resolve
 
     def _list_tasks(self, graph: Graph) -> None:
-        selected, pending = self._selection.of(graph), set[StepId]()
+        selected, unfinished_nodes = self._selection.of(graph), set[StepId]()
         pending_tasks, nodes, counted = _PendingTasks(), list[PlannedStep](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # upstream nodes come first
-            upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
+            upstream = {other.id for other in (*node.inputs, *node.waits_for)} & unfinished_nodes
             was_attempted = _id_and_key(node) in self._attempted
             is_counted = was_attempted or (node.state != "done" and bool(node.step or upstream))
             counted[node.id.stage] += is_counted and node.refusal is None  # ended steps count, too
             if task_name(node.id) not in self._running:
-                # The end of a pending upstream node may change the inputs of a node, even if the node is done.
+                # The end of an upstream node may change the inputs of a node, even if the node is done.
                 if not upstream and (node.state == "done" or was_attempted or node.is_placeholder):
                     continue
                 if not pending_tasks.deferred.defer(node, upstream):
                     nodes.append(node)
-            pending.add(node.id)
+            unfinished_nodes.add(node.id)
         pending_tasks.tasks = tasks_of(graph, nodes)
-        unfinished = {*pending_tasks.tasks, *self._running}
+        unfinished_tasks = {*pending_tasks.tasks, *self._running}
         for name in self._running:
             pending_tasks.upstream_order.add(name)
         for name, task in pending_tasks.tasks.items():
-            self._upstream[name] = {other for other in task.edges if other in unfinished or other in self._submitted}
-            pending_tasks.upstream_order.add(name, *(self._upstream[name] & unfinished))
+            self._upstream[name] = {
+                other for other in task.edges if other in unfinished_tasks or other in self._submitted
+            }
+            pending_tasks.upstream_order.add(name, *(self._upstream[name] & unfinished_tasks))
         pending_tasks.upstream_order.prepare()
         pending_tasks.models = {model: position for position, model in enumerate(dict.fromkeys(map(model_of, graph)))}
         self._pending = pending_tasks

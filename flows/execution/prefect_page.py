@@ -35,52 +35,52 @@ from swaymeter.flows.stages.thresholds import study_threshold_outcomes
 
 log = logging.getLogger(__name__)
 
-REPORT_SECONDS = 10.0
-"""Seconds between two reports of the scoring progress to the API; a run that ends earlier has no report."""
-LAST_REPORT_SECONDS = 2.0
-"""Upper bound on the seconds that a run waits for the last report when it ends."""
+UPDATE_SECONDS = 10.0
+"""Seconds between two updates of the scoring progress; a run that ends earlier shows no progress."""
+FINAL_UPDATE_SECONDS = 2.0
+"""Upper bound on the seconds that a run waits for the final update."""
 MEANS = "mean-susceptibility-of-models.csv"
-"""File with the table that `summary` shows, if the report has this table."""
+"""File of the report with the table that `summary` shows; a report may lack this file."""
 UNMET = "swaymeter.thresholds.unmet"
 """Name of the event that a run emits if a threshold is not met; the event's message has the reasons."""
-STUDY = "swaymeter.study"
+STUDY_PREFIX = "swaymeter.study"
 """Prefix of the event's resource id, before the study's name: swaymeter.study.quickstart."""
 
 
 @contextmanager
-def scoring_reports() -> Iterator[None]:
-    """Report the progress of scoring from a separate thread, so that no step waits for the API."""
+def scoring_updates() -> Iterator[None]:
+    """Show the progress of scoring from a separate thread, so that no step waits for the API."""
     is_over = threading.Event()
-    thread = threading.Thread(target=copy_context().run, args=(_report_scoring, is_over), daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(_update_scoring, is_over), daemon=True)
     thread.start()
     try:
         yield
     finally:
         is_over.set()
-        thread.join(LAST_REPORT_SECONDS)
+        thread.join(FINAL_UPDATE_SECONDS)
 
 
-def _report_scoring(is_over: threading.Event) -> None:
+def _update_scoring(is_over: threading.Event) -> None:
     artifact: Any = None
-    last_report, is_last = None, False
-    while not is_last:
-        is_last = is_over.wait(REPORT_SECONDS)
+    previous, is_final = None, False
+    while not is_final:
+        is_final = is_over.wait(UPDATE_SECONDS)
         stage = current_display().stages.get("score", StageProgress())
         failed_steps = len(stage.failed)
         done_steps = len(stage.ended) - failed_steps
         percent = 100 * (stage.progress - failed_steps) / max(stage.total, 1)  # `progress` counts failed steps, too
         failures = f"; {failed_steps} failed" if failed_steps else ""
         description = f"Scoring: {done_steps} of {stage.total} steps are done{failures}."
-        report = {"progress": min(100.0, percent), "description": description}
+        update = {"progress": min(100.0, percent), "description": description}
         try:
-            if artifact is None and stage.progress and not is_last:
-                artifact = create_progress_artifact(key="scoring", **report)  # type: ignore[arg-type]
-            elif artifact is not None and report != last_report:
-                update_progress_artifact(artifact, **report)  # type: ignore[arg-type]
+            if artifact is None and stage.progress and not is_final:
+                artifact = create_progress_artifact(key="scoring", **update)  # type: ignore[arg-type]
+            elif artifact is not None and update != previous:
+                update_progress_artifact(artifact, **update)  # type: ignore[arg-type]
         except Exception as error:
             log.debug("no progress is shown any more: %s", error)
             return
-        last_report = report
+        previous = update
 
 
 def tag_run(study: str) -> None:
@@ -106,7 +106,7 @@ def show_outcome(graph: Graph, unfinished: Sequence[PlannedStep]) -> None:
             rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in unfinished]
             create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
         elif text := summary(graph):
-            create_markdown_artifact(text, key="summary", description="What was found, and where it is.")
+            create_markdown_artifact(text, key="summary", description="Findings, and paths of page and database.")
     except Exception as error:
         log.warning("the summary is not shown on Prefect's page: %s", error)
 
@@ -129,7 +129,7 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
     try:
         create_table_artifact(key="thresholds", table=rows, description=unmet or "All thresholds are met.")
         if unmet:
-            resource = {"prefect.resource.id": f"{STUDY}.{study.name}", "prefect.resource.name": study.name}
+            resource = {"prefect.resource.id": f"{STUDY_PREFIX}.{study.name}", "prefect.resource.name": study.name}
             emit_event(event=UNMET, resource=resource, payload={"message": unmet})
     except Exception as error:
         log.warning("thresholds are not shown on Prefect's page: %s", error)

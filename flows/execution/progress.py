@@ -19,7 +19,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: By name of a running step: the number of its finished prompts (or other units), and of all its prompts.
+        running: Numbers of finished and of all prompts (or other units) of each running step, by name of the step.
     """
 
     total: int = 0
@@ -52,16 +52,14 @@ class Progress:
         """End the display."""
 
     def set_totals(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, finished or not; the executor sets it again if the graph grows."""
+        """Set the number of steps of each stage, finished or not; the number changes if the graph grows."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
     def begin_step(self, stage: str, name: str) -> None:
-        """Record that a step begins."""
         self.stages[stage].running[name] = (0, 0)
 
     def advance_step(self, stage: str, name: str, done: int, total: int) -> None:
-        """Record the number of finished prompts of a step."""
         self.stages[stage].running[name] = (done, total)
 
     def show_findings(self, findings: Findings) -> None:

@@ -47,7 +47,7 @@ RETRY_SECONDS = 2
 """Seconds before the retry of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
-"""Function such as `without_prefect`: all tasks run in the block of its context manager, which yields a `Submit`."""
+"""Context manager such as `without_prefect`, which yields a `Submit`; all tasks run in its block."""
 
 _current_run: ContextVar["StudyRun | None"] = ContextVar("current_run", default=None)
 """The run that a command or a notebook has read, planned and locked, for the flow to take over."""
@@ -115,7 +115,7 @@ class StudyRun:
             force, offline = self._requested["force"], self._settings.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if is_writable and discard_failed_replies(self.graph, self.selected):
-                self.graph = graph_of(self.plan, self._shared_results)  # the steps of these replies are missing now
+                self.graph = graph_of(self.plan, self._shared_results)  # steps with discarded replies are now "missing"
             if self.has_work and not is_writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
             token = _current_run.set(self)
@@ -231,7 +231,7 @@ class StudyRun:
             return f"{warning}the page and the database of the earlier run stay as they were"
         if not missing or not whole_only:
             return ""
-        without_judge = "; verdicts are the rule's, and replies that the rule leaves undecided stay undecided"
+        without_judge = "; verdicts come from the rule alone, and replies that the rule leaves undecided stay undecided"
         judge_warning = without_judge if "judged_answers" in missing else ""
         return f"{warning}the page and the database show the other scores{judge_warning}"
 

@@ -136,7 +136,7 @@ class Workers:
 
 @dataclass(eq=False)
 class Task:
-    """The steps for which `task_name` returns one name; they are computed one after the other.
+    """Steps with the same `task_name`, which are computed one after the other.
 
     Attributes:
         name: Name of the task run.
@@ -169,7 +169,7 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Product of the row counts of the inputs, such as queries times contexts; 0 if no step can be computed."""
+        """Product of the row counts of one step's inputs, such as queries times contexts; 0 if the task is blocked."""
         step = next((node.step for node in self.nodes if node.step), None)
         return math.prod(check.rows for check in step.checks.values()) if step else 0
 
@@ -202,7 +202,7 @@ class Task:
         failures: dict[str, str] = {}  # by reason: product of the first step that failed for this reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
-            if node is not self.nodes[0]:  # the steps before it may have made its inputs
+            if node is not self.nodes[0]:  # earlier steps may have made the inputs of this step
                 self.graph.resolve(node)
             outcomes.append(self.make(node, settings, workers, display))
             if node.state != "done":

@@ -52,7 +52,10 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
 
 @cache
 def stage_task(stage: Stage) -> Any:
-    """Return the Prefect task of a stage; Prefect would search its argument `compute` for futures without `quote`."""
+    """Return the Prefect task of a stage.
+
+    Its argument `compute` must be in `quote`, because Prefect searches an argument without `quote` for futures.
+    """
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 
 

@@ -144,9 +144,9 @@ class Step:
         tables = (artifact for artifact in self.inputs.values() if isinstance(artifact, TableArtifact))
         return [artifact for artifact in tables if artifact.table.name == table.name]
 
-    def records(self, role: str, kind: type[Record]) -> list[Record]:
+    def records(self, role: str, record_type: type[Record]) -> list[Record]:
         """Return the rows of a table as records."""
-        return [from_row(kind, row) for row in self.table(role).read().to_pylist()]
+        return [from_row(record_type, row) for row in self.table(role).read().to_pylist()]
 
     def write(self, role: str, records: Iterable[Any], about: Mapping[str, Any] | None = None) -> None:
         """Write an output table; `about` is metadata of its file."""
@@ -492,13 +492,13 @@ class Graph:
     def _check_outputs(self, node: PlannedStep) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
-        unfinished = next((check for check in node.checks.values() if check.state != "done"), None)
-        if unfinished is None:
+        unfinished_check = next((check for check in node.checks.values() if check.state != "done"), None)
+        if unfinished_check is None:
             node.state, node.reason = "done", ""
         elif (failure := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
             node.state, node.reason = "failed", failure
         else:
-            node.state, node.reason = unfinished.state, unfinished.reason
+            node.state, node.reason = unfinished_check.state, unfinished_check.reason
 
     def _check(self, artifact: Artifact) -> Check:
         key = (type(artifact), artifact.key)

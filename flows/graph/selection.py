@@ -96,7 +96,7 @@ class Selection:
         return numbers
 
     def limited_to_failed(self, graph: Graph) -> "Selection":
-        """Return the selection of the relations that a failed step stops; this selection without a failed step."""
+        """Return this selection, limited to the relations that a failed step stops; unchanged if no step has failed."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject

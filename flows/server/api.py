@@ -19,7 +19,7 @@ from typing import IO
 from filelock import FileLock
 
 from swaymeter.data.errors import SwaymeterError, first_line
-from swaymeter.flows.server.settings import CLIENT, TEMPORARY, keep_quiet, using_api
+from swaymeter.flows.server.settings import CLIENT, TEMPORARY_SERVER, keep_quiet, using_api
 from swaymeter.flows.server.temporary import STOP_SECONDS, server_process
 
 _log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
             except OSError as error:
                 raise ServerError(f"Prefect's folder {home} cannot be written ({error.strerror}); {REMEDIES}") from None
             with lock:
-                _, url = stack.enter_context(running_server(TEMPORARY, log, *modules))
+                _, url = stack.enter_context(running_server(TEMPORARY_SERVER, log, *modules))
             stack.enter_context(using_api(url, **CLIENT))
         elif reason := _connection_error(url):
             raise ServerError(

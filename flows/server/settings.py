@@ -42,7 +42,7 @@ CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": os.environ.get("PREFECT_CLIENT_MAX_RETRI
 
 # A temporary server needs no automations, which start other runs, and no stored events, which only automations use.
 # Storing events was a third of the server's work.
-TEMPORARY = {
+TEMPORARY_SERVER = {
     **SERVER,
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",

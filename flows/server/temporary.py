@@ -23,7 +23,7 @@ PARENT_CHECK_SECONDS = 0.5
 APP = "swaymeter.flows.server.temporary:app"
 UVICORN_OPTIONS = "--log-level error --timeout-graceful-shutdown 2"
 PARENT = "SWAYMETER_PARENT"
-"""Environment variable with the number of the process that starts a server; the server ends with that process."""
+"""Environment variable with the id of the process that starts a server; the server ends with this process."""
 COLLECT_SECONDS = 60
 """Seconds between two garbage collections of the server."""
 
@@ -80,7 +80,7 @@ def app() -> Any:
 
 
 def end_with_parent() -> None:
-    """Make this process end with the process whose number the environment variable `PARENT` has."""
+    """Make this process end when its parent ends. The environment variable `PARENT` has the parent's process id."""
     threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

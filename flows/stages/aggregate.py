@@ -1,4 +1,4 @@
-"""Stage `aggregate`: verdicts of judges and people, and the database of all finished steps, even after failures."""
+"""Stage `aggregate`: decide verdicts, and make the database of all finished steps, even if others failed."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.history import SnapshotSettings, add_snapshot
 from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.decided_answers import COLUMNS_READ, counted_verdicts, decided_answers
+from swaymeter.tasks.measures.decided_answers import COLUMNS_READ, decided_answers, usable_verdicts
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.frames import categorical
@@ -83,20 +83,20 @@ def make_database(step: Step, settings: RunSettings) -> None:
 
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
-        _warn_of_judgements(building, aggregation)
-        building.load({HISTORY: add_snapshot(step, aggregation.snapshot, building.warehouse, runs)})
+        _warn_of_unused_judgements(building, aggregation)
+        building.load({HISTORY: add_snapshot(step, aggregation.snapshot, building.warehouse, score_files)})
 
-    path, runs = artifact.folder / DATABASE, runs_of(tables, settings)
+    path, score_files = artifact.folder / DATABASE, runs_of(tables, settings)
     computed = {
         VARIANTS: aggregation.snapshot.variants,
-        RUNS: runs,
+        RUNS: score_files,
         JUDGEMENTS: [asdict(judgement) for judgement in aggregation.judgements],
     }
     build(path, artifact.key, schema(), files_of(tables), computed=computed, derive=derive)
     write_manifest(artifact.manifest, artifact.key, [path])
 
 
-def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
+def _warn_of_unused_judgements(building: Any, aggregation: Aggregation) -> None:
     if not aggregation.judgements:
         return
     rows = building.warehouse.frame("judgements_to_read").dropna(subset="unused").to_dict("records")
@@ -105,7 +105,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
-    """Compute every statistic whose queries have rows, and add its rows to the database.
+    """Compute every statistic whose named queries have rows, and add the statistic's rows to the database.
 
     Raises:
         ScoreError: Statistics cannot be computed; the message names each failed statistic.
@@ -167,7 +167,7 @@ def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mappi
 
 
 def decide_answers(step: Step, settings: RunSettings) -> None:
-    """Write the replies of a relation whose verdicts a judge or people decide."""
+    """Write the table `decided_answers` of a relation: the replies whose verdicts a judge or people decide."""
     answers, rule_verdicts, judge_verdicts = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in COLUMNS_READ.items()
@@ -199,7 +199,7 @@ def add_database(
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     fetched_tables = [*fetched.facts.values(), *fetched.names.values(), *_fetched_tables(graph, built)]
     loaded = _by_role([*prompts, *scores, *fetched_tables])
-    # If several variants have the same key, the first variant of the study has the row.
+    # Of variants with the same key, only the first in the study has a row.
     variants = {variant.key: _variant_row(variant, study) for variant in reversed(plan.variants)}
     is_complete = all(node.state == "done" for node in graph)
     statistics = {name: _dependencies_of(each) for name, each in statistics_of(study.entropy_classes).items()}
@@ -246,7 +246,7 @@ def add_decided_answers(graph: Graph, plan: Plan, built: BuiltPrompts, scores: I
         The tables of decided answers; empty for a study without verdicts of people and without a judge.
     """
     score_tables = [step_input for step_input in scores if step_input.role in COLUMNS_READ]
-    verdicts = counted_verdicts(plan.judgements)
+    verdicts = usable_verdicts(plan.judgements)
     if not verdicts and all(step_input.role != "judged_answers" for step_input in score_tables):
         return []
     digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
@@ -286,7 +286,7 @@ def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> PlannedSte
 
 
 def _dependencies_of(statistic: Statistic) -> dict[str, Any]:
-    """Return the version, queries and parameters of a statistic; UsageError if a query does not exist."""
+    """Return the version, named queries and parameters of a statistic; UsageError if a query does not exist."""
     try:
         queries = queries_digest(statistic.queries)
     except UnknownName as error:

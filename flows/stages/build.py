@@ -49,9 +49,9 @@ def build_prompts(step: Step, settings: RunSettings) -> None:
         return
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
-    relation, options = planned.entry, study.facts
+    entry, options = planned.entry, study.facts
     entities = choose_entities(
-        RelationName(relation.name),
+        RelationName(entry.name),
         facts,
         names,
         real=options.real_entities,
@@ -59,13 +59,13 @@ def build_prompts(step: Step, settings: RunSettings) -> None:
         seed=study.seed,
         choice=options.choice,
     )
-    if planned.own:
-        contexts = own_contexts(planned.own, entities)
+    if planned.user_contexts:
+        contexts = own_contexts(planned.user_contexts, entities)
     else:
         per_kind = study.contexts.per_kind()
-        contexts = write_contexts(relation, entities, objects(facts), per_kind=per_kind, seed=context_seed)
+        contexts = write_contexts(entry, entities, objects(facts), per_kind=per_kind, seed=context_seed)
     step.write("contexts", contexts)
-    step.write("queries", write_queries(relation, entities))
+    step.write("queries", write_queries(entry, entities))
 
 
 def choose(step: Step, settings: RunSettings) -> None:
@@ -75,13 +75,13 @@ def choose(step: Step, settings: RunSettings) -> None:
     needs_several_steps = QUESTION_SOURCES[study.questions.source].needs_several_steps
     candidates = candidates_of(step.inputs.values(), partition, needs_several_steps=needs_several_steps)
     candidates, problems = with_kinds(candidates, judgements)
-    answerable = study.questions.askable(candidates)
-    candidates, rejected = list(answerable.questions), list(answerable.rejected)
+    askable = study.questions.askable(candidates)
+    candidates, rejected = list(askable.questions), list(askable.rejected)
     if study.questions.annotated:
-        votes = opinions(candidates, judgements)
-        accepted = accepted_questions(candidates, votes)
+        annotators_opinions = opinions(candidates, judgements)
+        accepted = accepted_questions(candidates, annotators_opinions)
         candidates, rejected = accepted.questions, [*rejected, *accepted.rejected]
-        problems += votes.problems
+        problems += annotators_opinions.problems
     if problems:
         problem = first_few(problems, SHOWN_JUDGEMENTS, separator="; ")
         log.warning("partition %s: judgements that do not count: %s", partition, problem)
@@ -177,14 +177,14 @@ BUILD_QUESTIONS = StepKind("build", "questions", makes=("questions",), function=
 
 @dataclass(frozen=True)
 class BuiltPrompts:
-    """The outputs of a study's build steps, and the steps that choose questions.
+    """The outputs of a study's build steps.
 
     Attributes:
         queries: By relation, the table of its queries.
         contexts: By relation, the table of its contexts.
         questions: By relation, the table of its questions.
         chosen: By partition, the step that writes its chosen questions and its rejected candidates.
-        waiting: Steps of `chosen` whose questions are not chosen yet, by partition.
+        waiting: By partition, the step of `chosen` if its questions are not chosen yet.
     """
 
     queries: Mapping[str, StepInput]
@@ -198,24 +198,24 @@ def add_build_steps(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPr
     """Add the steps that build prompts from fetched facts and questions."""
     prompts = {relation: add_prompts(graph, plan, fetched, relation) for relation in fetched.facts}
     chosen = {partition: _add_choice(graph, plan, fetched, partition) for partition in fetched.candidates}
-    by_relation: dict[str, dict[str, StepInput]] = {}
+    chosen_tables: dict[str, dict[str, StepInput]] = {}  # by relation and partition
     for partition, node in chosen.items():
         step_input = node.output("questions")
         if step_input.is_usable:
             for relation in graph.read_once(step_input, _relations):
-                by_relation.setdefault(relation, {})[partition] = step_input.with_all_columns()
+                chosen_tables.setdefault(relation, {})[partition] = step_input.with_all_columns()
     options = plan.study.questions
     questions = {
         relation: graph.add(
             BUILD_QUESTIONS,
             BUILD_QUESTIONS.id(relation),
             {"questions": Output(QUESTIONS, ("prompts", relation), "questions")},
-            inputs=by_relation[relation],
+            inputs=chosen_tables[relation],
             parameters=options.draw_options if options else None,
             arguments=options,
             deciding_nodes=chosen.values(),
         )
-        for relation in sorted(by_relation)
+        for relation in sorted(chosen_tables)
     }
     return BuiltPrompts(
         queries={relation: node.output("queries") for relation, node in prompts.items()},
@@ -253,8 +253,8 @@ def add_prompts(
         parameters = {"group": planned.group.parameters}
     if seed is not None:
         parameters["seed_of_contexts"] = seed
-    if planned.own:
-        parameters["contexts"] = {"own": [row.model_dump() for row in planned.own]}
+    if planned.user_contexts:
+        parameters["contexts"] = {"own": [row.model_dump() for row in planned.user_contexts]}
     folders = ("prompts", relation, part) if part else ("prompts", relation)
     outputs = {
         "queries": Output(QUERIES, folders, "queries"),

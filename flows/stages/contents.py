@@ -17,7 +17,7 @@ from swaymeter.flows.stages.plan import Plan
 
 @dataclass(frozen=True)
 class Contents:
-    """The records of a study, limited to `relations`; an empty tuple selects all relations."""
+    """The records of a study; `facts` and `chosen` are limited to `relations` unless it is empty."""
 
     plan: Plan
     graph: Graph
@@ -58,19 +58,19 @@ class Contents:
         """
         assert self.study.questions is not None
         choosing_step = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
-        usable = [
+        tables = [
             node.output(role).artifact
             for node in choosing_step.waits_for
             for role in ("questions", "disputes")
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         ]
-        if not usable:
+        if not tables:
             upstream = dict.fromkeys((*choosing_step.inputs, *choosing_step.waits_for))
             unfinished = [node for node in upstream if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the study first")
         needs_several_steps = QUESTION_SOURCES[self.study.questions.source].needs_several_steps
-        return candidates_of(usable, partition, needs_several_steps=needs_several_steps)
+        return candidates_of(tables, partition, needs_several_steps=needs_several_steps)
 
     def chosen(self, partition: Partition) -> list[Question]:
         """Return the chosen questions of a partition; MissingFile if they are not chosen yet."""
@@ -81,7 +81,7 @@ class Contents:
     def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded_subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        # Steps with any other subject fetch static or temporal questions.
+        # The other subjects, such as properties, belong to static and temporal questions.
         if not {"static", "temporal"} & {*partitions}:
             excluded_subjects |= {node.id.subject for node in self.graph} - {*partitions}
         steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)

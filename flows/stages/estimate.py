@@ -19,7 +19,7 @@ from swaymeter.tasks.models.size import parameters_of
 OPERATIONS_PER_SECOND = 100e12
 """Speed of a data-centre GPU with short prompts in 16 bits, a tenth to a fourth of its nominal speed."""
 
-TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
+GPU_TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
 """Tokens that a model reads or writes for a prompt, by the kind of prompts of a measure.
 
 A token costs two operations for each parameter of the model. contexts: 16 tokens of a query; the context before it is
@@ -33,10 +33,10 @@ TOKENS_OF_SAMPLED_CONTEXT = 40
 LEAST_HOURS = 0.01
 """Lower bound of the estimated hours of a GPU."""
 
-PROBE = 20
+PROBE_REQUESTS = 20
 """Upper bound on the requests of a server's probe."""
 
-TOKENS_READ: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150}
+SERVER_TOKENS: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150}
 """Approximate tokens of a prompt at a server, for the estimate of its cost."""
 
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
@@ -75,16 +75,16 @@ class _Work:
     tokens_written: int = 0
 
     def add_requests(self, answers: Any, about: About, count: int) -> None:
-        """Add the requests of prompts to a server: in the worst case, one request for each reply.
+        """Add the requests for prompts at a server: in the worst case, one request for each reply.
 
         `answers` has the parameters of the measure answers; None without this measure.
         """
         is_sampled = answers and about == "questions"
         requests = count * (answers.samples + 1 if is_sampled else 1)
         if not self.requests:  # a run begins with a probe of the server, and may request some greedy replies twice
-            requests += PROBE + (REPEATED_PROMPTS if is_sampled else 0)
+            requests += PROBE_REQUESTS + (REPEATED_PROMPTS if is_sampled else 0)
         self.requests += requests
-        self.tokens_read += requests * TOKENS_READ[about]
+        self.tokens_read += requests * SERVER_TOKENS[about]
         self.tokens_written += requests * (answers.max_new_tokens if is_sampled else 1)
 
     @property
@@ -112,7 +112,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     if not unfinished:
         yield "everything is done: nothing would be computed"
         return
-    yield from _replaced_texts(plan)
+    yield from _unused_sentences(plan)
     rates = _seconds_per_prompt(graph)
     # works: the work with each model, and at the key "" with all models
     works, score_bytes, has_unknown_count = dict[str, _Work](), 0, False
@@ -123,7 +123,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             has_unknown_count = has_unknown_count or count is None
             continue
         about: About = "questions" if node.id.product == ALL_MEASURES else MEASURES[node.id.product].about
-        tokens = TOKENS_OF_SAMPLED_CONTEXT if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
+        tokens = TOKENS_OF_SAMPLED_CONTEXT if about == "contexts" and plan.study.contexts.sample else GPU_TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         counted_thoughts = thoughts if is_sure else 0
         size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
@@ -157,11 +157,11 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(score_bytes)}"
 
 
-def _replaced_texts(plan: Plan) -> Iterator[str]:
-    own = plan.study.facts.own_relations if plan.study.facts else {}
-    if own and plan.study.contexts.templates == "published-form":
+def _unused_sentences(plan: Plan) -> Iterator[str]:
+    own_relations = plan.study.facts.own_relations if plan.study.facts else {}
+    if own_relations and plan.study.contexts.templates == "published-form":
         yield (
-            f"contexts.templates is published-form: the base and assertive sentences of {', '.join(own)} in "
+            f"contexts.templates is published-form: the base and assertive sentences of {', '.join(own_relations)} in "
             "relations_file are not used; write templates: varied to use them"
         )
 
@@ -185,8 +185,8 @@ def _thinks_always(variant: PlannedVariant) -> bool | None:
     """Return True if a model's thoughts cannot be turned off; None if its tokenizer is not on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
-    prompts, tokenizer = variant.prompts, variant.local_tokenizer
-    return opens_thoughts(tokenizer, prompts, options_of(tokenizer, prompts)) if tokenizer else None
+    prompts, model = variant.prompts, variant.unloaded_model
+    return opens_thoughts(model, prompts, options_of(model, prompts)) if model else None
 
 
 def _disk(score_bytes: int) -> str:
@@ -195,7 +195,7 @@ def _disk(score_bytes: int) -> str:
     return f"{score_bytes / 1_000_000_000:.1f} GB"
 
 
-def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
+def _is_leading_measure_unfinished(plan: Plan, node: PlannedStep) -> bool:
     """Return True if the leading measure of a pass is not done; other measures of the pass need no further prompts."""
     if node.id.stage != "score" or node.id.product not in MEASURES:
         return False
@@ -206,14 +206,14 @@ def _prompts(plan: Plan, node: PlannedStep, only_measure: str = "") -> int | Non
     """Return the number of prompts of a step, or only its prompts of `only_measure`; None for an unknown number."""
     if node.id.stage == "score" and node.id.product == ALL_MEASURES:
         return _prompts_of_partition(plan, node.id.subject, only_measure)
-    if not _is_leading_unfinished(plan, node) or only_measure not in ("", node.id.product):
+    if not _is_leading_measure_unfinished(plan, node) or only_measure not in ("", node.id.product):
         return 0
     measure = MEASURES[node.id.product]
     return measure.count_prompts(plan.parameters[measure.name], **_prompt_counts(plan, node))
 
 
 def _prompts_of_partition(plan: Plan, partition: str, only_measure: str) -> int | None:
-    """Return the number of prompts of a partition without fetched questions; None if the questions have no limit."""
+    """Return the number of prompts of a partition without fetched questions; None if it has no upper bound."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]

@@ -158,7 +158,7 @@ def _add_step(
     key_inputs: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> StepInput:
-    """Add a step with tables in the folder `facts`, and return its last table.
+    """Add a step with tables in the folder `facts`, and return the step's last table.
 
     `key_inputs` returns the parameters on which the key of the step depends.
     """

@@ -26,7 +26,7 @@ from swaymeter.tasks.frequency.source import Part
 from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
-COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
+UNITS: tuple[CountKind, ...] = get_args(CountKind)
 """Units of counts, the most precise unit first; a total has the unit of its least precise count."""
 SHOWN_NAMES = 5
 """Upper bound on the names in a warning."""
@@ -81,20 +81,20 @@ def count_part(step: Step, settings: RunSettings) -> None:
     step.write("shards", [counted.shard])
 
 
-def add_up(step: Step, settings: RunSettings) -> None:
-    """Add up the counts of all shards."""
+def sum_counts(step: Step, settings: RunSettings) -> None:
+    """Write the total counts of all shards."""
     common_words: CommonWords
     common_words, window, corpus = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
-    # For the entity counts and the pair counts of each pair: the largest position of a unit in COUNT_KINDS.
-    kinds = np.zeros((2, len(pairs)), np.int64)
+    # Units of the entity count and the pair count of each pair, as positions in UNITS, (2, pairs).
+    units = np.zeros((2, len(pairs)), np.int64)
     for counts in step.inputs_of(SHARD_COUNTS):
         rows = counts.read()
         totals += [rows[name].to_numpy() for name in columns]
-        kind_columns = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
-        kinds = np.maximum(kinds, [[COUNT_KINDS.index(kind) for kind in column] for column in kind_columns])
+        unit_columns = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
+        units = np.maximum(units, [[UNITS.index(unit) for unit in column] for column in unit_columns])
     for shard in step.inputs_of(SHARDS):
         shards += [from_row(Shard, row) for row in shard.read().to_pylist()]
     corpus_columns: dict[str, Any] = {
@@ -116,13 +116,13 @@ def add_up(step: Step, settings: RunSettings) -> None:
                 capitals_count=capitals,
                 lower_case_count=lower_case,
                 pair_count=pair_count,
-                entity_counted=COUNT_KINDS[entity_kind],
-                pair_counted=COUNT_KINDS[pair_kind],
+                entity_counted=UNITS[entity_unit],
+                pair_counted=UNITS[pair_unit],
                 excluded=common_words.exclusion_reason(pair.entity_names, capitals, lower_case),
                 **corpus_columns,
             )
-            for pair, (entity, capitals, lower_case, pair_count), (entity_kind, pair_kind) in zip(
-                pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
+            for pair, (entity, capitals, lower_case, pair_count), (entity_unit, pair_unit) in zip(
+                pairs, totals.T.tolist(), units.T.tolist(), strict=True
             )
         ),
     )
@@ -138,11 +138,11 @@ def _total(numbers: Iterable[int | None]) -> int | None:
 
 LIST_NAMES = StepKind("build", "names to count", makes=("counted_pairs",), function=collect_names)
 COUNT_PART = StepKind("build", "counts", makes=("shard_counts", "shards"), function=count_part, version=3)
-ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=add_up, version=3)
+SUM_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=sum_counts, version=3)
 
 
-def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the steps that count names in the corpus, and return the table of the totals, if the study has a corpus."""
+def add_counting_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
+    """Add the steps that count names in the corpus, and return the table of the totals; empty without a corpus."""
     options = plan.study.frequency
     if options is None:
         return []
@@ -150,16 +150,16 @@ def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]
         parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.call_once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
-        return [graph.add_refused(ADD_COUNTS, ADD_COUNTS.id(CORPUS), error).output("frequencies")]
-    names = _add_names(graph, built, aliases)
-    nodes = [_add_part(graph, plan.study, options.window_words, names, part) for part in parts]
+        return [graph.add_refused(SUM_COUNTS, SUM_COUNTS.id(CORPUS), error).output("frequencies")]
+    names_step = _add_names(graph, built, aliases)
+    nodes = [_add_part(graph, plan.study, options.window_words, names_step, part) for part in parts]
     common_words = CommonWords(options.common_word_count, options.common_word_share)
     inputs = {f"{role} {node.id.part}": node.output(role) for node in nodes for role in ("shard_counts", "shards")}
     totals = graph.add(
-        ADD_COUNTS,
-        ADD_COUNTS.id(CORPUS),
+        SUM_COUNTS,
+        SUM_COUNTS.id(CORPUS),
         {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
-        inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
+        inputs={"counted_pairs": names_step.output("counted_pairs"), **inputs},
         parameters={
             "count": common_words.count,
             "share": common_words.share,
@@ -189,7 +189,7 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
     )
 
 
-def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, part: Part) -> PlannedStep:
+def _add_part(graph: Graph, study: StudyFile, window: int, names_step: PlannedStep, part: Part) -> PlannedStep:
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),
@@ -198,7 +198,7 @@ def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, p
         COUNT_PART,
         COUNT_PART.id(CORPUS, part.name),
         outputs,
-        inputs={"counted_pairs": names.output("counted_pairs")},
+        inputs={"counted_pairs": names_step.output("counted_pairs")},
         parameters={**part.key, "window": window},
         arguments=CountArguments(study, part),
         resource="services" if part.uses_network else None,

@@ -51,7 +51,7 @@ class SnapshotSettings:
 
 
 def add_snapshot(
-    step: Step, settings: SnapshotSettings, warehouse: Any, runs: Sequence[Mapping[str, Any]]
+    step: Step, settings: SnapshotSettings, warehouse: Any, score_files: Sequence[Mapping[str, Any]]
 ) -> list[Path]:
     """Add the snapshot of a complete run with new scores or changed items, and return the files of undamaged snapshots.
 
@@ -59,13 +59,14 @@ def add_snapshot(
         step: Step that makes the database and the history.
         settings: Settings of the run.
         warehouse: Database of the run, with its statistics.
-        runs: Rows of the table `runs`, one for each stored file of scores.
+        score_files: Rows of the table `runs`, one for each stored file of scores.
     """
     artifact: Any = step.outputs["history"]
     files = snapshot_files(artifact.folder)
     if settings.is_complete:
-        current = Snapshot.from_database(warehouse, "the database", _versions(step, runs, settings))
-        if rows := _snapshot_rows(last_items(files), current, warehouse.frame(HEADLINE_QUERY), runs, settings):
+        current = Snapshot.from_database(warehouse, "the database", _versions(step, score_files, settings))
+        headline_numbers = warehouse.frame(HEADLINE_QUERY)
+        if rows := _snapshot_rows(last_items(files), current, headline_numbers, score_files, settings):
             files.append(write_snapshot(artifact.folder, rows))
     write_manifest(artifact.manifest, artifact.key, files)
     return files
@@ -75,7 +76,7 @@ def _snapshot_rows(
     last: tuple[int, dict[ItemId, str]],
     snapshot: Snapshot,
     headline_numbers: Any,
-    runs: Iterable[Mapping[str, Any]],
+    score_files: Iterable[Mapping[str, Any]],
     settings: SnapshotSettings,
 ) -> list[HistoryRow]:
     """Return the rows of the snapshot of a run; empty for a run with neither new scores nor changed items.
@@ -83,9 +84,11 @@ def _snapshot_rows(
     `last` has the number of the last run with a snapshot (0 without such a run), and the items of that run.
     """
     (last_run, before), after = last, snapshot.items()
-    changed: dict[ItemId, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
+    changed: dict[ItemId, str | None] = {
+        item_id: state for item_id, state in after.items() if before.get(item_id) != state
+    }
     changed |= dict.fromkeys(before.keys() - after.keys() - {RUN})  # None for an item that this run lacks
-    last_score_at = max((str(row["finished_at"]) for row in runs), default="")
+    last_score_at = max((str(row["finished_at"]) for row in score_files), default="")
     if last_run and not changed and last_score_at <= json.loads(before[RUN])["completed_at"]:
         return []
     models = models_of(changed)  # only numbers of these models can change
@@ -93,8 +96,8 @@ def _snapshot_rows(
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
     if last_run and pairs:
         paired_models = {model for pair in pairs for model in pair}
-        earlier, later = (  # key[1:3]: model and dtype
-            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired_models})
+        earlier, later = (  # item_id[1:3]: model and dtype
+            Snapshot.from_items({item_id: state for item_id, state in items.items() if item_id[1:3] in paired_models})
             for items in (before, after)
         )
         comparison = compare_snapshots(earlier, later, pairs, over_time=True, seed=settings.seed)
@@ -104,7 +107,7 @@ def _snapshot_rows(
     completed_at = datetime.now(UTC).isoformat(timespec="seconds")
     run = last_run + 1
     changed[RUN] = as_state({"run": run, "completed_at": completed_at})
-    rows = [HistoryRow(run, *key, changed[key]) for key in sorted(changed)]
+    rows = [HistoryRow(run, *item_id, changed[item_id]) for item_id in sorted(changed)]
     labels = {(row["model"], row["dtype"]): row["label"] or row["model"] for row in settings.variants}
     without_nan = headline_numbers.astype(object).where(headline_numbers.notna(), None)
     for row in without_nan.to_dict("records"):
@@ -119,14 +122,14 @@ def _snapshot_rows(
     return rows
 
 
-def _versions(step: Step, runs: Iterable[Mapping[str, Any]], settings: SnapshotSettings) -> dict[str, str]:
+def _versions(step: Step, score_files: Iterable[Mapping[str, Any]], settings: SnapshotSettings) -> dict[str, str]:
     """Return the versions of models, measures and programs, and the parameters of measures, as JSON by name."""
     values = dict[str, Any]()
-    labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in settings.variants}
+    names = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in settings.variants}
     tables = step.tables_read
     revisions = {artifact.key: artifact.key_inputs["parameters"].get("revision") for artifact, _ in tables}
-    for row in runs:
-        name = labels[row["variant"]]
+    for row in score_files:
+        name = names[row["variant"]]
         computer = "server" if row["dtype"] == SERVED else "hardware"
         versions = {f"revision of {name}": revisions[row["key"]], f"{computer} of {name}": row["hardware"]}
         versions |= {program: row[f"{program}_version"] for program in PROGRAMS}

@@ -47,15 +47,15 @@ class PlannedRelation:
 
     Attributes:
         entry: Query forms and context templates; None for a group.
-        group: The group; None for a relation.
-        own: Contexts of the user's file, which replace generated contexts.
+        group: The group; None for a relation of facts.
+        user_contexts: Contexts of the user's file, which replace generated contexts.
         counts: Planned numbers of entities, query forms and contexts.
-        refusal: Error that prevents the prompts; None without an error.
+        refusal: Error because of which the relation has no prompts; None without an error.
     """
 
     entry: Relation | None = None
     group: Group | None = None
-    own: tuple[ContextRow, ...] = ()
+    user_contexts: tuple[ContextRow, ...] = ()
     counts: PromptCounts = NO_PROMPTS
     refusal: SwaymeterError | None = None
 
@@ -67,13 +67,13 @@ class PlannedVariant:
     Attributes:
         model: Section of the model in the study file.
         position: Position of this section under `models`.
-        prompts: Texts around questions and contexts.
+        prompts: Texts that the variant's prompts have around questions and contexts.
         dtype: Computing dtype; the dtype in the study if this machine cannot resolve it.
-        passes: Passes over its prompts. Only the first variant of a model has passes over queries and contexts.
+        passes: Passes of the variant. Only the first variant of a model has passes over queries and contexts.
         identity: Identity of the model's weights.
         refusal: Error that prevents the use of the model; None without an error.
-        prompt: Name of its prompt, if the study has several.
-        decoding: Name of its decoding, if the study has several.
+        prompt: Name of its prompt in `prompts` of the study file; may be empty.
+        decoding: Name of its decoding in `decodings` of the study file; may be empty.
         contrastive_decoding: The decoding with its parameters; None for the model's own distribution.
         replies: Recorded replies; None for a model without recorded replies.
     """
@@ -92,12 +92,12 @@ class PlannedVariant:
 
     @property
     def setup(self) -> str:
-        """Names of prompt and decoding; empty if the model has one of each."""
+        """Names of prompt and decoding, such as "strict · cad"; empty without these names."""
         return " · ".join(filter(None, (self.prompt, self.decoding)))
 
     @property
     def name(self) -> str:
-        """Unique name in all tables: the model's name, with prompt and decoding if there are several."""
+        """Unique name in all tables: the model's name, with the setup unless it is empty."""
         return with_setup(self.model.name, self.setup)
 
     @property
@@ -120,13 +120,13 @@ class PlannedVariant:
         return (self.model.name, self.model.dtype, self.setup) == (step.model, step.dtype, step.setup)
 
     @cached_property
-    def local_tokenizer(self) -> UnloadedModel | None:
-        """Tokenizer of the model with its chat template; None if the tokenizer is not on this machine."""
+    def unloaded_model(self) -> UnloadedModel | None:
+        """The model without its weights; None if its tokenizer is not on this machine."""
         try:
             identity = None if self.model.returns_only_text else self.identity
             if identity and identity.origin == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
-            return tokenizer.local_tokenizer(identity) if identity else None
+            return tokenizer.unloaded_model(identity) if identity else None
         except SwaymeterError:
             return None
 
@@ -141,7 +141,7 @@ class Plan:
         access: Access to services, offline; the keys of steps need the addresses of services.
         parameters: Parameters of each measure, by name.
         passes: Passes of the study's measures.
-        declarations: By measure, its version, parameters and models, or the error that occurred when they were read.
+        declarations: By measure, its version, parameters and models, or the error in reading these.
         variants: Each model with each prompt and decoding.
         relations: Relations of the facts, by name.
         judgements: Judgements of people.
@@ -158,7 +158,6 @@ class Plan:
     judgements: tuple[Judgement, ...] = ()
 
     def variant(self, step: StepId) -> PlannedVariant:
-        """Return the variant of a step."""
         return next(variant for variant in self.variants if variant.is_of(step))
 
     def display_name(self, step: StepId) -> str:
@@ -168,8 +167,8 @@ class Plan:
     def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
         """Yield each measure of a scoring step with its own state and reason, which may differ within the pass."""
         passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
-        # Before the questions are fetched, a placeholder step stands for all measures. It belongs to no pass, so that
-        # its product is yielded in place of a measure.
+        # Before the questions are fetched, a placeholder step stands for all measures. The placeholder belongs to no
+        # pass, so its product is yielded as the name of the measure.
         for name in next(passes, (node.id.product,)):
             check = node.checks.get(name)
             if check is not None and check.state == "done":
@@ -248,7 +247,7 @@ def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[st
         # Swaymeter writes no prompt around the questions of a model that returns only text.
         prompts = ("",) if model.returns_only_text else tuple(study.prompts or ("",))
         first_decoding = next(iter(decodings))
-        for number, (prompt, decoding) in enumerate(product(prompts, decodings)):
+        for index, (prompt, decoding) in enumerate(product(prompts, decodings)):
             further_passes = _further_passes(first.passes, has_new_decoding=decoding != first_decoding)
             yield replace(
                 first,
@@ -256,7 +255,7 @@ def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[st
                 prompts=study.answer_prompts(model, prompt),
                 decoding=decoding,
                 contrastive_decoding=decodings[decoding],
-                passes=further_passes if number else first.passes,
+                passes=further_passes if index else first.passes,
             )
 
 
@@ -365,11 +364,12 @@ def _applies(scoring_pass: Pass, parameters: Mapping[str, Any], dtype: str) -> b
 def _relation(study: StudyFile, name: str) -> PlannedRelation:
     facts, contexts = study.facts, study.contexts
     assert facts is not None
-    own: tuple[ContextRow, ...] = ()
+    user_contexts: tuple[ContextRow, ...] = ()
     refusal: SwaymeterError | None = None
     try:
         if contexts.file is not None:
-            own = rows_by_relation(Path(contexts.file), "contexts.file", ContextRow, facts.own_relations).get(name, ())
+            rows = rows_by_relation(Path(contexts.file), "contexts.file", ContextRow, facts.own_relations)
+            user_contexts = rows.get(name, ())
         if group := facts.group(name, study.seed):
             counts = PromptCounts(len(group.entities), len(group.open) + len(group.closed), group.context_count)
             return PlannedRelation(group=group, counts=counts)
@@ -378,11 +378,9 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
     if "contexts" in facts.refuses:  # the source has groups, and `facts.group` raised the refusal
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
-    relation = contexts.with_study_templates(facts.relation(name))
-    counts = PromptCounts(
-        entities, len(relation.open) + len(relation.closed), entities * sum(contexts.per_kind().values())
-    )
-    return PlannedRelation(relation, None, own, counts, refusal)
+    entry = contexts.with_study_templates(facts.relation(name))
+    counts = PromptCounts(entities, len(entry.open) + len(entry.closed), entities * sum(contexts.per_kind().values()))
+    return PlannedRelation(entry, None, user_contexts, counts, refusal)
 
 
 def _or_error(compute: Any, *arguments: Any) -> Any:

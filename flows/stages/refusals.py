@@ -24,7 +24,7 @@ from swaymeter.flows.graph.graph import Graph, StepId
 from swaymeter.flows.graph.selection import ALL_MEASURES, DISPUTABLE, INVENTED_NAMES, Selection
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
-from swaymeter.flows.stages.frequency import ADD_COUNTS
+from swaymeter.flows.stages.frequency import SUM_COUNTS
 from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
@@ -73,20 +73,21 @@ def _relations(graph: Graph, selection: Selection) -> list[str]:
         valid |= {*catalog.relations(), DISPUTABLE}
     valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.product != INVENTED_NAMES}
     if any(node.id.subject == "own" and node.state != "done" for node in graph):
-        valid |= {*selection.relations}  # any name is valid until the file with the groups is read
+        # The groups of own questions are relations. Any name is valid until the file with the groups is read.
+        valid |= {*selection.relations}
     return sorted(valid - RESERVED_RELATION_NAMES)
 
 
 def refusals(
     graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False, offline: bool = False
 ) -> Iterator[str]:
-    """Yield the reasons why the selected steps cannot run, each with its key of the study file.
+    """Yield the reasons why the selected steps cannot run, each with the key of the study file to correct.
 
     A model that cannot be downloaded is not refused, because a later run may get it; the other steps continue.
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        refuses_run = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, ADD_COUNTS.product)
+        refuses_run = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, SUM_COUNTS.product)
         if refuses_run and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     per_query = plan.study.contexts.sample
@@ -95,10 +96,10 @@ def refusals(
     for relation in relations:
         if graph.nodes[FETCH_FACTS.id(relation)].refusal:
             continue  # the refusal is yielded above
-        prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
-        if prompts.state != "done":
+        build_step = graph.nodes[BUILD_PROMPTS.id(relation)]
+        if build_step.state != "done":
             # The contexts of a refused relation are unknown. Its refusal is yielded above.
-            required_per_query = None if prompts.refusal else per_query
+            required_per_query = None if build_step.refusal else per_query
             if required_per_query is not None:
                 yield from _too_few_written_contexts(plan, RelationName(relation), required_per_query)
             yield from _too_few_facts(plan, RelationName(relation), required_per_query)
@@ -134,27 +135,27 @@ def refused_models(plan: Plan, variants: Iterable[PlannedVariant], *, offline: b
     for variant in variants:
         variants_by_position.setdefault(variant.position, variant)
     for variant in variants_by_position.values():
-        number, model = variant.position, variant.model
+        position, model = variant.position, variant.model
         if served := model.served:
             try:
                 yield from _lacking_capabilities(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach the server, and steps of other models continue
-                unreachable.append(f"models.{number}: {error}")
+                unreachable.append(f"models.{position}: {error}")
         elif model.returns_only_text:
             if model.function:
                 try:
                     load_application_function(model.function, is_in_workspace=model.is_in_workspace)
                 except ModelError as error:
-                    yield f"models.{number}: {error}"
+                    yield f"models.{position}: {error}"
         elif runner == "dask":
             continue  # the workers, which have the devices, are checked when they connect
         elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
             yield (
-                f"models.{number}: device {model.device} cannot be used with runner processes, whose workers have one "
-                "GPU each; use device cuda, or runner threads"
+                f"models.{position}: device {model.device} cannot be used with runner processes, whose workers have "
+                "one GPU each; use device cuda, or runner threads"
             )
         elif reason := misfit_reason(model.source, model.dtype, model.device):
-            yield f"models.{number}: {reason}"
+            yield f"models.{position}: {reason}"
     if len(unreachable) == len(variants_by_position):  # no model can be used, so the run would score nothing
         yield from unreachable
 
@@ -214,8 +215,8 @@ def _refused_templates(variants: Iterable[PlannedVariant]) -> Iterator[str]:
 
     for variant in variants:
         try:
-            if variant.prompts.template_options and variant.local_tokenizer:
-                options_of(variant.local_tokenizer, variant.prompts)
+            if variant.prompts.template_options and variant.unloaded_model:
+                options_of(variant.unloaded_model, variant.prompts)
         except ModelError as error:
             yield f"models.{variant.position}: {error}"
 
@@ -257,15 +258,15 @@ def _too_few_facts(plan: Plan, relation: RelationName, per_query: PerQuery | Non
     except InputError as error:
         yield f"facts: {error}"
         return
-    if per_query is not None and planned.own:
-        mentioned_names = [(row.entity, row.object) for row in planned.own]
+    if per_query is not None and planned.user_contexts:
+        mentioned_names = [(row.entity, row.object) for row in planned.user_contexts]
         yield from _too_few_contexts(relation, {each.name for each in entities}, mentioned_names, per_query)
 
 
 def _too_few_written_contexts(plan: Plan, relation: RelationName, per_query: PerQuery) -> Iterator[str]:
     """Yield a reason if a query needs more contexts than the study writes."""
     planned = plan.relations[relation]
-    if planned.own:  # `_too_few_facts` counts the contexts of the user's file
+    if planned.user_contexts:  # `_too_few_facts` counts the contexts of the user's file
         return
     counts = planned.counts
     # Each entity has the same number of written contexts.

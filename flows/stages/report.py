@@ -78,7 +78,7 @@ def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
 
 
 def card_of(step: Step) -> StudyCard:
-    """Return the facts about a study that its report needs in addition to the database."""
+    """Return what the report of a study shows in addition to the database."""
     study, not_run = step.arguments
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     return StudyCard(
@@ -105,8 +105,8 @@ def _prompt(study: StudyFile) -> dict[str, str]:
         if name != "greedy"
     }
     if study.prompts:
-        lines = {f"prompt {name}": _prompt_description(part) for name, part in study.prompts.items()}
-        return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **further_texts}
+        descriptions = {f"prompt {name}": _prompt_description(part) for name, part in study.prompts.items()}
+        return {**descriptions, **{name: str(texts[name]) for name in prompt.own_texts()}, **further_texts}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | further_texts
     has_catalog_texts = texts == catalog.prompts(prompt.form).content
@@ -198,7 +198,7 @@ def add_report(
 
 
 def _extension_digests() -> dict[str, list[str]]:
-    """Return, for each figure and table of an extension, its queries and the digest of its source file."""
+    """Return, for each figure and table of an extension, its named queries and the digest of its source file."""
     digests = {}
     for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
         # Not imported here: an extension that adds a figure or table has imported the module before.
@@ -213,7 +213,6 @@ def _extension_digests() -> dict[str, list[str]]:
 
 @functools.cache
 def _code_digest() -> str:
-    """Return the digest of the files in the package `reports`."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of_file(path) for path in files})

@@ -31,11 +31,11 @@ from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, Pass
 from swaymeter.tasks.measures.stored_chunks import Cost, measure_relation, rejected_of
-from swaymeter.tasks.models.applications import RecordedReplies, is_named, load_application
+from swaymeter.tasks.models.applications import RecordedReplies, is_trusted, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
-PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
-"""Types of the rows of each table of prompts."""
+ROW_TYPES: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
+"""The type of the rows of each table of prompts."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
         if node.state != "done" or node.step is None or "answers" not in node.outputs:
             continue
         model = node.arguments.model
-        if model.function and is_named(model.function, is_in_workspace=model.is_in_workspace):
+        if model.function and is_trusted(model.function, is_in_workspace=model.is_in_workspace):
             answers = node.step.table("answers")
             if "failed" in answers.read()["state"].to_pylist():
                 answers.discard()
@@ -101,7 +101,7 @@ def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
 def _inputs(step: Step, settings: RunSettings) -> Inputs:
     arguments: PassArguments = step.arguments
     tables = INPUTS[MEASURES[arguments.leading].about]
-    prompts: dict[str, Any] = {name: step.records(name, PROMPTS[name]) for name in tables}
+    prompts: dict[str, Any] = {name: step.records(name, ROW_TYPES[name]) for name in tables}
     digests = {name: step.table(name).check().digest for name in tables}
     stored = {name: step.table(name) for name in step.inputs if name not in tables}
     return replace(
@@ -148,10 +148,10 @@ def _load_served(step: Step, settings: RunSettings, endpoint: Endpoint, revision
 def _check_declarations(arguments: PassArguments) -> None:
     """Raise ModelError if code or models of this worker differ from those of the process that planned the run."""
     for name, planned in arguments.declarations.items():
-        if (own := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
-            differences = {key for key in own if own[key] != planned.get(key)} - {"depends_on"}
+        if (current := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
+            differences = {key for key in current if current[key] != planned.get(key)} - {"depends_on"}
             # Instead of `depends_on`, the message names its differing keys, such as the revision of another model.
-            differences |= {key for key, _ in own["depends_on"].items() ^ planned["depends_on"].items()}
+            differences |= {key for key, _ in current["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
                 f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart "
                 "the worker with the same code and the same model files"
@@ -168,7 +168,7 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
     """Add the passes over the built queries, contexts and questions, and return the score tables."""
     scores: list[StepInput] = []
     relations = sorted({*built.questions, *built.waiting})
-    plans = {name: _with_judge_share(plan, number, len(relations)) for number, name in enumerate(relations)}
+    plans = {name: _with_judge_share(plan, index, len(relations)) for index, name in enumerate(relations)}
     for variant in plan.variants:
         model = variant.model
         for relation in built.queries:
@@ -185,8 +185,8 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
     return scores
 
 
-def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan for relation `number` of `count`, with the relation's share of the judge's sample.
+def _with_judge_share(plan: Plan, index: int, count: int) -> Plan:
+    """Return the plan for relation `index` of `count`, from 0, with the relation's share of the judge's sample.
 
     If the judge samples 200 replies of a study with three relations, the shares are 67, 67 and 66.
     """
@@ -195,7 +195,7 @@ def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
         return plan
     parameters = plan.parameters["judged_answers"]
     size = parameters.agreement  # of the sample of replies that shows the agreement of judge and rule
-    share = size // count + (number < size % count)
+    share = size // count + (index < size % count)
     parameters = parameters.model_copy(update={"agreement": share})
     declaration = {**declaration, "parameters": parameters.key_inputs}
     return replace(

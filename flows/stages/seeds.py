@@ -72,7 +72,7 @@ def add_comparisons_of_seeds(
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue  # only the first variant of a model scores queries; the others differ only on questions
+                continue  # only the first variant of a model scores queries; further variants score only questions
             scores_by_seed = {
                 study.seed: {
                     role: score

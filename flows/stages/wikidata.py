@@ -70,7 +70,7 @@ def writer_of(study: StudyFile) -> ModelPart:
     return next(models, ModelPart(name=name, dtype=WRITER_DTYPE))
 
 
-def fact_of(triple: Triple) -> str:
+def triple_identity(triple: Triple) -> str:
     """Return the identity of a triple, such as "Q64 P17 Q183"."""
     return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
 
@@ -104,8 +104,8 @@ def fetch_property(step: Step, settings: RunSettings) -> None:
     options, access = _options(study), access_for(study, step, settings)
     with with_advice(ADVICE):
         wikidata = Wikidata(Wiki(access.session("wikidata_api")))
-        similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
-        clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
+        wembedder = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
+        clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), wembedder)
         built = questions_of_property(
             triples, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )
@@ -114,7 +114,7 @@ def fetch_property(step: Step, settings: RunSettings) -> None:
 
 
 def fetch_pages(step: Step, settings: RunSettings) -> None:
-    """Fetch the titles of the articles to which `list_page` links; by default it lists controversial issues."""
+    """Fetch the titles of the articles to which `list_page` links: by default, a list of controversial issues."""
     study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
     with with_advice(ADVICE):
@@ -192,7 +192,7 @@ def _wikipedia(access: Access) -> Wikipedia:
 def _without_redirect(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
     """Return the disputes of a page; none if the title redirects to another page of the list."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
-    page = next(iter(pages), title)  # all rows of a result have one page
+    page = next(iter(pages), title)  # all rows of a result have the same page
     if page == title or page not in titles:
         return result
     from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
@@ -316,11 +316,11 @@ class _WikidataSteps:
     def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
         """Add the step that builds a property's questions from `lists`: each list with its triples of the property."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
-        triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
-        count = self.options.triples.per_property or len(triple_of_fact)
+        triples_by_id = {triple_identity(triple): triple for _, triples in lists for triple in triples}
+        count = self.options.triples.per_property or len(triples_by_id)
         # "seeds" distinguishes this draw from others with the same seed.
-        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)
-        triples = tuple(triple_of_fact[fact] for fact in facts)
+        triple_ids = drawn_first(triples_by_id, count, self.plan.study.seed, "seeds", relation)
+        triples = tuple(map(triples_by_id.__getitem__, triple_ids))
         # The key depends only on these triples, so that a change of other triples in the list keeps the key.
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
@@ -330,7 +330,7 @@ class _WikidataSteps:
                 "catalog": catalog.relation_digest(relation) if relation in catalog.relations() else "",
                 "snippet_words": self.options.snippet_words,
                 "months": self.options.months,
-                **self._embedder(),
+                **self._embedder_parameters(),
             }
         except SwaymeterError as error:
             nodes = [step_input.node for step_input, _ in lists]
@@ -382,7 +382,7 @@ class _WikidataSteps:
                 "months": self.options.months,
                 "max_span_words": options.max_span_words,
                 "similarity": options.similarity,
-                **self._embedder(),
+                **self._embedder_parameters(),
             }
         except SwaymeterError as error:
             return self.graph.add_refused(kind, identity, error).output("disputes")
@@ -421,7 +421,7 @@ class _WikidataSteps:
     def _similarity_service(self) -> tuple[str, ...]:
         return ("wembedder",) if self.options.counter_memory == "wembedder" else ()
 
-    def _embedder(self) -> dict[str, str]:
+    def _embedder_parameters(self) -> dict[str, str]:
         name, revision = _embedder_identity(self.options.embedder)
         return {"embedder": name, "embedder_revision": revision}
 

@@ -1,7 +1,7 @@
-"""The page of answers: one HTML file with every question, context and answer, which needs nothing from outside.
+"""The page of answers: one HTML file with every question, context and reply. The file loads no other file.
 
-The texts of the page come from models and from the web. They are in blocks of JSON in which no character is markup
-(`blocks`). The page's script shows them as text only, and the page's content security policy refuses other scripts.
+The texts of the page come from models and from the web. `blocks` writes these texts as JSON without markup characters.
+The page's script shows the texts as text only, and the page's content security policy refuses other scripts.
 """
 
 from collections.abc import Mapping
@@ -55,11 +55,11 @@ GROUP_HUES = (
     "#687184",
     "#6c63cb",
 )
-"""Hues of groups of equivalent answers, all equally light: they carry white letters, and stand out in both themes."""
+"""Hues of the clusters of sampled replies. All hues are equally light, so that a white letter is legible on each."""
 
 
 def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Write the page piece by piece into `folder`, and return its file name; without answers, return ""."""
+    """Write the page piece by piece into `folder`, and return the page's file name; without replies, return ""."""
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))

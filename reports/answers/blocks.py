@@ -1,10 +1,13 @@
-"""The data of the page of answers: blocks of JSON that its script parses when they are needed.
+"""The data of the page of answers: blocks of JSON. The page's script parses a block when it needs the block.
+
+A case is a question without a context, or with one of its contexts. The case without a context comes first.
 
 index         the columns of every question that the list and the search need, and the values of the menus
 texts-K       contexts, right answers, ids and counts of questions 100*K to 100*K + 99 of the index
-scores-M      scores of model M, in columns, by which the list is filtered and sorted. A row is a question that the
-              model answered. A cell has a value for each case: without a context, then with each context
-answers-M-K   sampled answers and all scores, case by case, of rows 100*K to 100*K + 99 of scores-M
+scores-M      greedy replies of model M and scores by which the list is filtered and sorted, in columns. A row is a
+              question with replies of the model. The column `place` has the question's position in the index; a cell of
+              any other column has a value for each case of the question
+answers-M-K   sampled replies and all scores, case by case, of rows 100*K to 100*K + 99 of scores-M
 
 Names of columns from a user's file are values of this JSON and never keys.
 """
@@ -26,7 +29,7 @@ from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 SHARD = 100
-"""Number of questions in a block of texts or answers."""
+"""Number of questions in a block texts-K or answers-M-K."""
 MAX_CHOICES = 50
 """Upper bound on the values of a column with a menu."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
@@ -66,10 +69,10 @@ _MISSING = {
 }
 """Reason for a missing reply, by the state of the reply."""
 _NUMBERS = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
-"""Score that each numeric column of scores-M has, by column."""
+"""Name of the score in each numeric column of scores-M."""
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "reason", "outcome")
-"""Scores that are words. A column of scores-M has the first letter of each word, and "-" for a missing score."""
+"""Scores that are words. Their columns in scores-M have the first letter of each word, and "-" for a missing score."""
 _ORDER: Mapping[str, int] = {condition: number for number, condition in enumerate(CONDITIONS)}
 """Position of each condition among the contexts of a question."""
 _JUDGEMENT = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
@@ -96,7 +99,7 @@ def options(frames: Frames) -> dict[str, Any]:
 
 
 def blocks(frames: Frames) -> Iterator[Block]:
-    """Yield every block; a block is made only when it is requested.
+    """Yield every block. Each block is made only when it is requested.
 
     Raises:
         InputError: The frames lack the question of an answer.
@@ -111,7 +114,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
         "relations": sorted({row["relation"] for row in questions}),
     }
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
-    # For the script: the conditions whose contexts state the original answer, and those that state another answer.
+    # For the script: the conditions in which a context states the original answer, or states another answer.
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
     by_side = {side: [name for name in settings["conditions"] if name in names] for side, names in sides.items()}
     settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
@@ -125,8 +128,8 @@ def blocks(frames: Frames) -> Iterator[Block]:
 
 
 def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
-    """Return the questions in columns, and the other columns of the user's file, each with the values of its menu."""
-    others = [_others(row["other_columns"]) for row in questions]
+    """Return the questions in columns, and the names of a user's further columns with the choices of their menus."""
+    others = [_texts_by_column(row["other_columns"]) for row in questions]
     values: dict[str, set[str]] = defaultdict(set)
     for name, value in (cell for row in others for cell in row.items()):
         values[name].add(value)
@@ -141,7 +144,7 @@ def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[
     return {"columns": list(zip(column_numbers, choices, strict=True)), "questions": listed}
 
 
-def _others(columns: object) -> dict[str, str]:
+def _texts_by_column(columns: object) -> dict[str, str]:
     values = json.loads(columns) if isinstance(columns, str) else {}
     texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
     return dict(zip(values, texts, strict=True))
@@ -177,13 +180,14 @@ def _model_cases(
     """Yield the blocks scores-M and answers-M-K of a model, whose number is M.
 
     Args:
+        rows: Replies of the model.
         scored: Scores of the model, a row for each question and context.
         judged: The model's rows of `judged_greedy_answers`, with the verdicts of the judge and of the rule.
-        flipped: By question and context id, the answer and the verdict of the run before.
+        flipped: Reply and verdict of the previous run, by question and context id.
         position: Position in the index by question id.
     """
-    answers = _answers_of(rows)
-    if unknown := sorted(answers.keys() - position.keys()):
+    replies = _replies_of(rows)
+    if unknown := sorted(replies.keys() - position.keys()):
         raise InputError(
             f"the database has replies to the question {unknown[0]!r}, but not the question; run the study with "
             "--stage aggregate"
@@ -207,10 +211,10 @@ def _model_cases(
     stand_ins: dict[str, list[str]] = defaultdict(list)
     for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         stand_ins[question].append(stand_in)
-    answered = sorted(answers, key=position.__getitem__)
+    answered = sorted(replies, key=position.__getitem__)
     ids = {question: ("none", *(context["id"] for context in contexts[question])) for question in answered}
     cases = [
-        [_shown(answers[question].get(name), scores.get((question, name), {})) for name in ids[question]]
+        [_with_scores(replies[question].get(name), scores.get((question, name), {})) for name in ids[question]]
         for question in answered
     ]
     yield f"scores-{number}", script_json({"place": [position[question] for question in answered], **_columns(cases)})
@@ -222,9 +226,9 @@ def _model_cases(
 
 
 def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return, by question and context id, the answer and verdict of the run before for each changed verdict.
+    """Return the previous run's reply and verdict for each flipped reply, by question and context id.
 
-    An answer counts only if the texts of question and context are the same in both runs.
+    A reply is left out if the text of its question or context differs between the runs.
     """
     flips = {}
     for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
@@ -237,7 +241,7 @@ def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
     return flips
 
 
-_BETWEEN_IDS = "\x1f"  # in the column `item`, between the ids of question and context
+_BETWEEN_IDS = "\x1f"  # separates the question's id from the context's id in the column `item`
 
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
@@ -245,43 +249,48 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
         yield f"{name}-{number}", script_json(rows[start : start + SHARD])
 
 
-def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return, by question and context id, the greedy answer and the number of each sampled answer by cluster.
+def _replies_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the replies of each case, by question and context id.
 
-    An answer is a tuple: text, log-probability, True if the text ended before the limit of tokens, thoughts, and the
+    "greedy" has the greedy reply. "groups" has a `Counter` of equal sampled replies for each cluster.
+    A reply is a tuple: text, log-probability, True if the text ended before the limit of tokens, thoughts, and the
     reason if the text is missing.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows[rows["state"] != "not_asked"]):  # not_asked: the recorded replies have no row of the case
+    for row in records(rows[rows["state"] != "not_asked"]):  # not_asked: a user's file of replies lacks the case
         reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None
-        answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], reason)
+        reply = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], reason)
         new_case: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
         case = by_question[row["question_id"]].setdefault(row["context_id"], new_case)
         if pd.isna(row["sample"]):
-            case["greedy"] = answer
+            case["greedy"] = reply
         else:
-            case["groups"][None if pd.isna(row["answer_group"]) else row["answer_group"]][answer] += 1
+            case["groups"][None if pd.isna(row["answer_group"]) else row["answer_group"]][reply] += 1
     return by_question
 
 
-def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the answers and scores of a case; the largest cluster comes first."""
+def _with_scores(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the replies and scores of a case; the largest cluster comes first."""
     if case is None:
         return None
-    ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
-    groups = [[(*answer, count) for answer, count in answers.most_common()] for answers in ordered]
+    ordered = sorted(case["groups"].values(), key=lambda replies: -replies.total())
+    groups = [[(*reply, count) for reply, count in replies.most_common()] for replies in ordered]
     return {"greedy": case["greedy"], "groups": groups, "scores": scores}
 
 
 def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return a case without the text of its greedy answer, which scores-M has."""
+    """Return a case without the text of its greedy reply, because scores-M has this text."""
     return {**case, "greedy": case["greedy"] and case["greedy"][1:]} if case else None
 
 
 def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:
-    """Return the columns of scores-M that have a value; `rows` has the cases of each question."""
+    """Return the columns of scores-M that have a value.
+
+    Args:
+        rows: Cases of each question.
+    """
     columns: dict[str, list[Any]] = {
         "greedy": [[case["greedy"][0] if case and case["greedy"] else None for case in row] for row in rows],
         "ended": ["".join(map(_ended, row)) for row in rows],
@@ -299,7 +308,7 @@ _NO_CASE: Mapping[str, Any] = {"scores": {}}
 
 
 def _ended(case: Mapping[str, Any] | None) -> str:
-    """Return a letter for the end of a greedy reply: f finished, u unfinished, l missing (lost), - not requested."""
+    """Return the end of a greedy reply as a letter: f finished, u unfinished, l missing (lost), - not requested."""
     if case is None or case["greedy"] is None:
         return "-"
     _, _, finished, _, reason = case["greedy"]
@@ -307,7 +316,7 @@ def _ended(case: Mapping[str, Any] | None) -> str:
 
 
 def _judged(case: Mapping[str, Any] | None) -> str:
-    """Return the first letter of the judge's verdict, in capitals if the rule has another verdict; "-" for none."""
+    """Return the first letter of the judge's verdict, or "-". A capital letter says that the rule's verdict differs."""
     scores = (case or _NO_CASE)["scores"]
     letter: str = scores.get("judged", "-")[0]
     return letter.upper() if scores.get("agree") is False else letter

@@ -1,4 +1,4 @@
-"""A second measure of queries against their susceptibility: a dot per query, a diamond per relation's mean.
+"""Figures of a second measure of queries against susceptibility: a dot per query, a diamond per relation's mean.
 
 The second measure is susceptibility over a relation's complete answers, or Fisher susceptibility (Figs 1 and 6 of Liu
 et al. 2024). Fisher susceptibility is also drawn for real and invented entities, by wording, and in bins of
@@ -19,6 +19,7 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     BINS,
     FEW_RELATIONS,
+    ONE_ROW,
     Row,
     columns_of_bins,
     columns_of_groups,
@@ -62,7 +63,13 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
-    """Return Pearson's and Spearman's correlation of one model and measure in words; empty without a row for it."""
+    """Return Pearson's and Spearman's correlation in words; empty if no row has the level and query type.
+
+    Args:
+        correlations: Correlations of one model and measure.
+        level: Key of LEVELS.
+        query_type: "open", "closed" or "all".
+    """
     for row in records(where(correlations, level=level, query_type=query_type)):
         over_items = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason_for_none(row):
@@ -94,10 +101,15 @@ def context_count(rows: pd.DataFrame) -> str:
 
 
 def paint(
-    rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool
+    rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, y_label: str, *, same_unit: bool
 ) -> Canvas:
-    """Paint a panel per query type; the y axis is logarithmic if all scores are positive and the units differ."""
-    canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=label)
+    """Paint a panel per query type.
+
+    Args:
+        same_unit: True if both axes have the same unit. A panel then has the line y = x. Otherwise the y axis is
+            logarithmic if all scores are positive.
+    """
+    canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=y_label)
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
     for query_type, axes in panels.items():
@@ -138,7 +150,7 @@ def _draw(
     named_query: str,
     measure: str,
     explain: Callable[[pd.DataFrame, str], str],
-    label: str,
+    y_label: str,
     shown_as: str,
     required: Sequence[str] = (),
     error: pd.Series | float = np.nan,
@@ -148,9 +160,10 @@ def _draw(
     Args:
         named_query: Named query with the scores, a row for each query of the study.
         explain: Function from the rows and the measure's unit to the first sentences of the caption.
-        label: Label of the y axis, with a gap for the unit.
+        y_label: Label of the y axis, with a gap for the unit.
         shown_as: Name of the column of means in the table of the page.
-        required: Columns in which a drawn row has finite numbers, in addition to the measure and susceptibility.
+        required: Further columns in which a drawn row has finite numbers.
+        error: Standard errors of the measure.
     """
     every, chosen = frames[named_query], frames["chosen_queries"]
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *required)
@@ -169,7 +182,7 @@ def _draw(
     )
     shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": shown_as})
     shown.attrs["units"] = {"mean_susceptibility": unit_of(means, "unit_beside"), shown_as: unit}
-    paint_model = partial(paint, rows, means, correlations, label.format(unit), same_unit=measure == ANSWER_SET)
+    paint_model = partial(paint, rows, means, correlations, y_label.format(unit), same_unit=measure == ANSWER_SET)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, paint_model)
 
 
@@ -180,7 +193,7 @@ _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "c
 
 
 def masses(measures: pd.DataFrame) -> str:
-    """Return the mean probability of a relation's complete answers together, in words, by query type."""
+    """Return the mean of the total probability of a relation's complete answers, in words, by query type."""
     rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
     return ", ".join(
         f"{rows_of_mass[query_type]:.2f} for {query_type} queries"
@@ -198,9 +211,9 @@ def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
             f"probability of {masses(frames['measures_summary'])}; other answers are not in the score."
         )
 
-    label = "answer-set susceptibility (nats)"
+    y_label = "answer-set susceptibility (nats)"
     named_query, shown_as = "answer_set_of_queries", "mean_answer_set_susceptibility"
-    return _draw(model, frames, named_query, ANSWER_SET, explain, label, shown_as, required=["mass"])
+    return _draw(model, frames, named_query, ANSWER_SET, explain, y_label, shown_as, required=["mass"])
 
 
 ANSWER_SETS = Figure(
@@ -214,7 +227,7 @@ ANSWER_SETS = Figure(
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """Draw Fisher susceptibility over the full vocabulary; if no query has it, over the likeliest tokens."""
+    """Draw Fisher susceptibility over the full vocabulary; if no query has this score, over the likeliest tokens."""
     every = frames["fisher_of_queries"]
     measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
 
@@ -229,8 +242,8 @@ def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
         )
 
     error = every["fisher_standard_error"] if measure == "fisher" else np.nan
-    label = "Fisher susceptibility\n({})"
-    return _draw(model, frames, "fisher_of_queries", measure, explain, label, "mean_fisher", error=error)
+    y_label = "Fisher susceptibility\n({})"
+    return _draw(model, frames, "fisher_of_queries", measure, explain, y_label, "mean_fisher", error=error)
 
 
 def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
@@ -255,8 +268,8 @@ FISHER = Figure(
 )
 
 
-LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
-"""Title of the panel of each measure, from left to right."""
+PANEL_TITLES = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
+"""Title of each measure's panel, from left to right."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
 """Names of the groups of queries from left to right, by the column that has these names."""
 HOLLOW = "invented"
@@ -289,12 +302,12 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     summary = where(frames["both_susceptibilities_summary"], grouped_by=grouped_by)
     if not (summary.groupby("query_type")["of_group"].nunique() > 1).any():  # no query type has two groups to compare
         return None
-    groups = in_order(summary, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
-    measures = present(groups, "measure", [*LABELS])
+    groups = in_order(summary, measure=PANEL_TITLES, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
+    measures = present(groups, "measure", [*PANEL_TITLES])
     if len(measures) < 2:  # the figure's question is about both measures
         return None
     rows_of_measure = {measure: finite(rows, measure).rows for measure in measures}
-    n = " and ".join(f"{len(frame)} queries ({LABELS[measure]})" for measure, frame in rows_of_measure.items())
+    n = " and ".join(f"{len(frame)} queries ({PANEL_TITLES[measure]})" for measure, frame in rows_of_measure.items())
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
         f"{words} {' '.join(_EXPLANATIONS[measure] for measure in measures)}{_single_groups(groups)} "
@@ -311,14 +324,13 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         logarithmic = measure == "fisher" and bool((measure_rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
         columns_of_groups(axes, measure_rows, measure_groups, measure, "of_group", _column_label, HOLLOW)
-        axes.set(title=LABELS[measure], ylabel=f"({measure_groups['unit'].iloc[0]})")
+        axes.set(title=PANEL_TITLES[measure], ylabel=f"({measure_groups['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    # The grid has one line of panels; `panel` ignores the name of the line, "-".
-    return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
+    return Drawing(caption, numbers, shown, partial(grid, ONE_ROW, measures, 3.5, panel, share_y=False))
 
 
 def _single_groups(groups: pd.DataFrame) -> str:
@@ -393,9 +405,9 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
     )
 
     def paint() -> Canvas:
-        label = f"Fisher susceptibility\n({unit})"
+        y_label = f"Fisher susceptibility\n({unit})"
         typed_bins = where(bins, query_type=[*QUERY_HUES])
-        canvas, panels = type_panels(typed_bins, 3.4, share_x=False, x="susceptibility (nats)", y=label)
+        canvas, panels = type_panels(typed_bins, 3.4, share_x=False, x="susceptibility (nats)", y=y_label)
         count = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1  # "over 1" only if it has queries
         first = canvas.axes[0]
         first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")

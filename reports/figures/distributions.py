@@ -1,8 +1,8 @@
 """Distributions of the scores of replies, as Figs 4 and 8-15 of Marjanović et al. 2024.
 
-Violin plots show a score by partition (as Figs 8-13), and by outcome with the most edited and the most viewed instances
-marked (as Fig. 4). Scatter plots show two scores with marked instances (as Figs 14 and 15). An instance is a question
-with a context.
+An instance is a question with a context. Violin plots show a score by partition (as Figs 8-13) or by outcome (as
+Fig. 4). Scatter plots show two scores of each instance (as Figs 14 and 15). In Figs 4 and 14, the most edited and the
+most viewed instances are marked; in Fig. 15, the classes of entropy.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ FEWEST_FOR_VIOLIN = 30
 """Minimum number of values for a violin."""
 MAX_GROUPS = 12
 """Upper bound on groups of own questions side by side; the largest groups are drawn."""
-PANELS_PER_LINE = 2
+PANELS_PER_ROW = 2
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,12 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
 def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
     names, contexts = partitions(rows), present(rows, "condition", CONDITIONS)
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
-    columns = min(PANELS_PER_LINE, len(contexts))
-    lines = math.ceil(len(contexts) / columns)
-    canvas, panel_lines = blank(lines, columns, (3.1 if _fit_side_by_side(names) else 3.6) * lines, share_y=True)
-    panels = [axes for line in panel_lines for axes in line]
-    for axes in panels[len(contexts) :]:  # the last line may be incomplete
+    column_count = min(PANELS_PER_ROW, len(contexts))
+    row_count = math.ceil(len(contexts) / column_count)
+    height = (3.1 if _fit_side_by_side(names) else 3.6) * row_count
+    canvas, panel_rows = blank(row_count, column_count, height, share_y=True)
+    panels = [axes for panel_row in panel_rows for axes in panel_row]
+    for axes in panels[len(contexts) :]:  # the last row of panels may be incomplete
         axes.remove()
     for axes, condition in zip(panels, contexts, strict=False):
         words = CONDITION_NAMES.get(condition, condition)
@@ -172,8 +173,8 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
         axes.set_title(words)
     low, high = float(rows["value"].min()), float(rows["value"].max())
     panels[0].set_ylim(bottom=min(0.0, low - 0.03 * (high - low)))  # last, because it ends the autoscaling
-    for line in panel_lines:
-        line[0].set_ylabel(f"{score.words} (nats)")
+    for panel_row in panel_rows:
+        panel_row[0].set_ylabel(f"{score.words} (nats)")
     legend_above(canvas, [mark("o", score.item), mark("D", "mean and its interval")])
     return canvas
 

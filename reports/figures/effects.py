@@ -45,7 +45,7 @@ SHOWN = (
 
 
 def draw_effects(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draw Cohen's d as a stroke from the zero line, with a diamond if it is significant and a tick otherwise."""
+    """Draw Cohen's d of each test as a stroke from the zero line; a diamond ends a significant d, a tick any other."""
     axes.axvline(0, color=INK, linewidth=1)
     for (query_type, is_significant), rows in data.groupby(["query_type", "significant"]):
         y = rows["relation"].map(relations.index).to_numpy(dtype=float)
@@ -77,13 +77,13 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
         f"diamond is significant ({sided} {testable['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
         f"relations), a tick is not. {model}; n = {len(testable)} tests in {len(relations)} relations, "
-        f"{span(row_counts.min(), row_counts.max())} rows a test. With an entity as a row of a test: "
+        f"{span(row_counts.min(), row_counts.max())} rows a test. If each row of a test is an entity: "
         f"{significant_by_entity or 'no test'}; untestable: {_untestable_count(rows_by_entity)}. As published and "
         f"as drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: "
         f"{_significant_by_type(testable)}; untestable: {_untestable_count(rows)}. Sorted by the open queries' d."
     )
-    label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
-    paint = partial(by_relation, draw_effects, [testable], relations, (0.22, 0.16), label, marks, left=None)
+    x_label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
+    paint = partial(by_relation, draw_effects, [testable], relations, (0.22, 0.16), x_label, marks, left=None)
     return Drawing(caption, numbers, shown, paint)
 
 
@@ -175,6 +175,10 @@ def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) ->
 
     Positions are logarithms if all sizes are known and far enough apart. Otherwise models stand at 0, 1, 2 and so on,
     sorted by size, name and dtype; models of unknown size come last.
+
+    Args:
+        drawn_models: The models in any order.
+        parameters: Sizes of models: their numbers of parameters. A model of unknown size has no entry.
     """
     ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
     logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
@@ -266,15 +270,15 @@ def _paint_models(
         for axes, comparison in zip(panels, comparisons, strict=True):
             compared = where(rows, comparison=comparison)
             # A model has up to four marks side by side: two query types, each with two units of analysis.
-            for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
+            for index, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
                 draw_along_models(
-                    axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16
+                    axes, group.sort_values("at"), (value, low, high), factor, step * (index - 1.5) * 0.16
                 )
             axes.grid(axis="x", visible=False)
         if factor > 1:  # shares in percent, with room for marks at 0 and 100
             panels[0].set_ylim(-3, 103)
     for axes, comparison in zip(grid[0], comparisons, strict=True):
-        # `asked` names the groups, such as "invented > real".
+        # The column `asked` has the compared groups, such as "invented > real".
         axes.set_title(f"{comparison}\n{rows.loc[rows['comparison'] == comparison, 'asked'].iloc[0]}", fontsize=7)
     published = rows[rows["published"].notna()]
     for row in records(published):
@@ -295,9 +299,11 @@ def _paint_models(
 def _name_models(
     panels: Sequence[Axes], model_positions: Mapping[Model, float], parameters: Mapping[Model, int], step: float
 ) -> str:
-    """Label the ticks of the models below a row of panels, and return the label of their axis.
+    """Label the ticks of the models below a row of panels, and return the label of the x axis.
 
-    `parameters` is empty if positions are not sizes. `step` is the smallest distance between two models.
+    Args:
+        parameters: Sizes of the models; empty if the positions are not logarithms of sizes.
+        step: Smallest distance between two models.
     """
     from matplotlib.ticker import NullLocator
 

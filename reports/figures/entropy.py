@@ -192,9 +192,9 @@ WITHOUT, WITH = (
         ("instances", "instances_by_outcome", "instance_correlations"),
         partial(_draw_entropy, with_or_without),
         measures=("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer"),
-        items=("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7", *in_text),
+        items=("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7", *sections),
     )
-    for with_or_without, question, in_text in (
+    for with_or_without, question, sections in (
         (
             "without",
             "Does a context move the answers most if the model is unsure without it?",
@@ -208,9 +208,9 @@ WITHOUT, WITH = (
 CHANGE = "semantic_entropy_change"
 """Quantity: semantic entropy with the context minus semantic entropy without it."""
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
-"""Rows of a partition's block from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
+"""Rows of a panel for each partition, from top to bottom; "as published" is by the paper's rule, ROUGE-L."""
 _MAX_BLOCKS = 3
-"""Upper bound on groups of own questions with a block each; more groups are drawn together."""
+"""Upper bound on groups of own questions with rows of their own; more groups are drawn together."""
 
 
 def _write_count(axes: Axes, y: float, count: int) -> None:
@@ -228,12 +228,18 @@ def _write_count(axes: Axes, y: float, count: int) -> None:
 
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
-    """Draw the mean change in nats with its interval: a block per partition with a row per outcome, n at the right."""
+    """Draw mean changes in nats with intervals: a block per partition, in it a row per outcome, with n at the right.
+
+    Args:
+        axes: The panel.
+        data: A row per partition and outcome: mean, low, high and n.
+        groups: Partitions from top to bottom.
+    """
     means = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
-        for line, name in enumerate(OUTCOMES):
-            y = at * (len(OUTCOMES) + 1) + line  # an empty row stands between two blocks
+        for offset, name in enumerate(OUTCOMES):
+            y = at * (len(OUTCOMES) + 1) + offset  # an empty row stands between two blocks
             row = means.get((partition, name))
             _write_count(axes, y, row["n"] if row else 0)
             if row:
@@ -281,14 +287,14 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
 
     def paint() -> Canvas:
-        lines = len(groups) * (len(OUTCOMES) + 1) - 1
+        row_count = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        canvas = grid(ONE_ROW, contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
+        canvas = grid(ONE_ROW, contexts, 1.4 + 0.19 * row_count, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
         canvas.axes[0].set_yticks(middles, [all_groups if name == "all" else plain(name, 18) for name in groups])
-        canvas.axes[0].set_ylim(lines - 0.3, -0.7)
+        canvas.axes[0].set_ylim(row_count - 0.3, -0.7)
         canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
         return canvas
 

@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stand_in_words
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import PublishedValues, are_of_papers, published_of
+from swaymeter.reports.published import PublishedValues, is_comparable_with_papers, published_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -24,7 +24,7 @@ SINGLE = " It would be a single mark."
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of one model.
+    """The content of a figure for one model.
 
     Attributes:
         caption: Text that explains the drawing.
@@ -48,17 +48,17 @@ The frame of the figure's first query has rows; other frames can be empty.
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page.
+    """The declaration of a figure of the page.
 
     Attributes:
-        name: Stem of its files, before the model's name.
+        name: Beginning of the names of the figure's files; the model's name follows.
         question: Title of the figure.
         picture: Description of the drawing for readers who cannot see it.
         queries: Named queries of the warehouse. A model without rows of the first query has no figure.
         draw: Function that draws the figure of a model.
         measures: Measures whose stand-in models the caption names.
-        expected: Function from frames; it returns True if the page mentions the figure even without a drawing.
-        items: Items of papers.yaml that the figure draws, such as du-fig-3; the caption ends with them.
+        expected: Function from frames to True if the page mentions the figure even without a drawing.
+        items: Items of papers.yaml that the figure draws, such as du-fig-3. The caption cites these items.
         shows_all_models: True if one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
     """
 
@@ -75,7 +75,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """A figure that is drawn for a model.
+    """A figure with its drawing for one model.
 
     Attributes:
         figure: The declared figure.
@@ -105,8 +105,8 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigur
     """Draw every figure for every model.
 
     Returns:
-        The drawn figures, and the questions of the omitted figures that the page mentions. A figure is omitted if it
-        has no drawing, or only a single mark, which shows no more than its number.
+        The drawn figures, and the questions of the omitted figures that the page mentions. A figure is omitted if the
+        figure has no drawing or a single mark. A single mark shows no more than a number.
     """
     drawn, omitted = list[DrawnFigure](), list[str]()
     for figure in figures:
@@ -156,7 +156,7 @@ def _draw_by_model(figure: Figure, frames: Frames) -> list[DrawnFigure]:
         if drawing := figure.draw(model, model_frames):
             published = published_of(compared_items, names, model_frames, listed=True)
             stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
-            cited_items = compared_items if are_of_papers(model_frames) else ()
+            cited_items = compared_items if is_comparable_with_papers(model_frames) else ()
             stand_in_note = f" Stand-in: {stand_ins}." if stand_ins else ""
             caption = drawing.caption + as_in(cited_items) + published.note + stand_in_note
             drawings.append(DrawnFigure(figure, model, drawing, caption, published))

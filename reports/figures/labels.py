@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
-"""Name of the cluster over all types, and value of the column `within` in tests over all labels or types."""
-_GAP = 0.7  # between clusters of columns
+"""Value of the column `within` for a test without a restriction to a label or type; also the block of all types."""
+_GAP = 0.7  # between blocks of columns
 
 
-def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFrame, clusters: Sequence[str]) -> None:
-    """Draw the susceptibility in nats of entities: a column for each label, with a gap between clusters of columns.
+def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFrame, blocks: Sequence[str]) -> None:
+    """Draw the susceptibility in nats of entities: blocks of columns, with a column for each label.
 
     Args:
         axes: The panel.
-        data: Rows of one query type, one per cluster and label, with quantiles, mean, low and high.
-        entities: A row per entity with cluster, label and susceptibility.
-        clusters: Names of clusters from left to right.
+        data: Rows of one query type, one per block and label, with quantiles, mean, low and high.
+        entities: A row per entity with block, label and susceptibility.
+        blocks: Names of the blocks from left to right.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     labels = sorted(set(data["label"]))
     positions, tick_labels, at = [], [], 0.0
-    for cluster in clusters:
+    for block in blocks:
         first = at
-        for row in records(in_order(where(data, cluster=cluster), label=labels)):
-            values = where(entities, cluster=cluster, label=row["label"])["susceptibility"].to_numpy(dtype=float)
+        for row in records(in_order(where(data, block=block), label=labels)):
+            values = where(entities, block=block, label=row["label"])["susceptibility"].to_numpy(dtype=float)
             column_of_values(axes, at, values, row, hue, filled=row["label"] == labels[0])
             positions.append(at)
             tick_labels.append(f"{plain(str(row['label']), 12)}\nn = {row['entities']}")
             at += 1
         middle = (first + at - 1) / 2
         axes.annotate(
-            plain(cluster, 22),
+            plain(block, 22),
             (middle, 1),
             (0, 3),
             xycoords=("data", "axes fraction"),
@@ -73,42 +73,44 @@ def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFra
 
 def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
     means, entities = without_unit(frames["susceptibility_by_label"]), frames["susceptibility_of_labelled_entities"]
-    sets = sorted(set(means["relation"]))
+    sets = sorted(set(means["relation"]))  # the column `relation` has the set of contexts
     if by_set and len(sets) < 2:
         return None
     if not by_set and len(sets) > 1 and means["type"].isna().all():  # without types, the figure by set shows the same
         return None
     persuasion, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
-        shown = means[means["type"].isna()].assign(cluster=means["relation"])
-        dots, cluster_words = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
+        shown = means[means["type"].isna()].assign(block=means["relation"])
+        dots, block_words = entities.assign(block=entities["relation"]), "A block of columns is a set of contexts"
     else:
         entities, persuasion, tests = (where(item, relation=sets[0]) for item in (entities, persuasion, tests))
         shown = _by_type(where(means, relation=sets[0]))
-        # An entity with a type is drawn twice: in the cluster of its type, and in the cluster of all types.
-        typed = entities[entities["type"].notna()].assign(cluster=EVERY)
+        # An entity with a type is drawn twice: in the block of its type, and in the block of all types.
+        typed = entities[entities["type"].notna()].assign(block=EVERY)
         dots = pd.concat([_by_type(entities), typed], ignore_index=True)
-        cluster_words = f"A cluster is a type, with the contexts of the set {sets[0]}"
-    clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
+        block_words = f"A block of columns is a type, with the contexts of the set {sets[0]}"
+    blocks = sorted(set(shown["block"]), key=lambda name: (name != EVERY, name))
     labels = sorted(set(shown["label"]))
     context_labels = sorted(set(persuasion["context_label"])) if len(persuasion) else []
     label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
-    set_tests = "; between two sets, by sign-flip tests: " + _significant_by_query_type(where(tests, comparison="set"))
+    set_tests = (
+        f"; sign-flip tests of two sets over all labels: {_significant_by_query_type(where(tests, comparison='set'))}"
+    )
     caption = (
         "Each value is the mean of an entity (a name or a pair) over its queries of one query type; the higher, "
-        f"the further contexts sway the entity. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
+        f"the further contexts sway the entity. {how_to_read('entities')}. {block_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
-        f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
-        f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
+        f"Permutation tests of two labels over all types{'' if by_set else ' of this set'}, with a row per entity "
+        f"(two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
         f"{_significant_by_query_type(where(tests, comparison='label'))}{set_tests if by_set else ''}."
     )
-    paint = partial(_paint_labels, shown, dots, clusters, labels)
-    return Drawing(caption, means, shown.drop(columns="cluster"), paint)
+    paint = partial(_paint_labels, shown, dots, blocks, labels)
+    return Drawing(caption, means, shown.drop(columns="block"), paint)
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column `cluster`: the type, or "all" for a row without a type."""
-    return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
+    """Return the rows with a column `block`: the type, or "all" for a row without a type."""
+    return rows.assign(block=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
 def _significant_by_query_type(tests: pd.DataFrame) -> str:
@@ -129,13 +131,13 @@ def _significant_count(tests: pd.DataFrame, noun: str = "") -> str:
     return ", ".join(filter(None, (significant, untested)))
 
 
-def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], labels: Sequence[str]) -> Canvas:
+def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, blocks: Sequence[str], labels: Sequence[str]) -> Canvas:
     present_query_types = query_types(shown)
-    canvas, rows = blank(len(present_query_types), 1, 0.6 + 2.6 * len(present_query_types))
-    for query_type, (axes,) in zip(present_query_types, rows, strict=True):
+    canvas, panel_rows = blank(len(present_query_types), 1, 0.6 + 2.6 * len(present_query_types))
+    for query_type, (axes,) in zip(present_query_types, panel_rows, strict=True):
         rows_of_query_type = where(shown, query_type=query_type)
-        present_clusters = [name for name in clusters if name in set(rows_of_query_type["cluster"])]
-        susceptibility_by_label(axes, rows_of_query_type, where(dots, query_type=query_type), present_clusters)
+        present_blocks = [name for name in blocks if name in set(rows_of_query_type["block"])]
+        susceptibility_by_label(axes, rows_of_query_type, where(dots, query_type=query_type), present_blocks)
         axes.set_ylabel(f"susceptibility (nats)\n{query_type} queries")
     label_marks = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
     legend_above(canvas, [*(label_marks if len(labels) == 2 else []), mark("D", "mean")])
@@ -168,7 +170,7 @@ BY_TYPE, BY_SET = (
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts from left to right. Negative contexts grow in strength to the left, all others to the right."""
 LINE_STYLES = {"the same": "-", "others": ":"}
-"""Line style by the entity that contexts are about: the query's ("the same"), or another or none ("others")."""
+"""Line style of contexts about the query's entity ("the same"), and of all other contexts ("others")."""
 SHAPES = "os^vDP"
 """Markers of matplotlib for the labels of entities, in turn; the marker of the first label is filled."""
 Position = tuple[str, float]
@@ -194,10 +196,10 @@ def persuasion_by_strength(axes: Axes, data: pd.DataFrame, positions: Sequence[P
             linewidth=1,
         )
     axes.set_xticks(range(len(positions)), ["" if strength < 0 else f"{strength:g}" for _, strength in positions])
-    for label in dict.fromkeys(name for name, _ in positions):
-        indices = [at for at, (name, _) in enumerate(positions) if name == label]
+    for context_label in dict.fromkeys(name for name, _ in positions):
+        indices = [at for at, (name, _) in enumerate(positions) if name == context_label]
         axes.annotate(
-            plain(label, 14),
+            plain(context_label, 14),
             (float(np.mean(indices)), 0),
             (0, -22),
             xycoords=("data", "axes fraction"),
@@ -243,8 +245,8 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
     labels = sorted(set(means["label"]))
     persuasion_by_tone = tone_words(where(frames["group_comparisons"], measure="persuasion"))
     tests = (
-        f" Contexts about the queried entity move {persuasion_by_tone} (p ≤ {ALPHA} after Benjamini-Hochberg; an "
-        "entity is a row of a sign-flip permutation test)."
+        f" Contexts about the queried entity move {persuasion_by_tone} (sign-flip permutation tests with a row per "
+        f"entity, p ≤ {ALPHA} after Benjamini-Hochberg)."
     )
     caption = (
         f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}. The "
@@ -276,10 +278,17 @@ def tone_words(tests: pd.DataFrame) -> str:
 
 
 def tested_means(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
-    """Return words by set and query type: the means of groups that are tested in pairs, and the significant tests.
+    """Return the means of groups that are tested in pairs, and the number of significant tests, in words.
 
     In a test, the mean of a group is over the entities that both groups have. A group in several tests can therefore
     have several means; the mean over the most entities is returned.
+
+    Args:
+        tests: Rows of the named query `group_comparisons`.
+        comparison: Name of the comparison, such as "context".
+
+    Returns:
+        Words by set of contexts and query type.
     """
     selected = where(tests, comparison=comparison, within=EVERY)
     sets = list(dict.fromkeys(selected["relation"])) if len(selected) else []

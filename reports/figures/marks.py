@@ -35,7 +35,7 @@ class Mark:
     Attributes:
         x: Distance from the left of the figure in points.
         y: Distance from the top of the figure in points.
-        row: Position of the mark's row in the frame of `numbers_of`.
+        row: Position of the mark's row in the frame that `numbers_of` returns.
     """
 
     x: float
@@ -84,7 +84,7 @@ class _Rows:
         return best[0] if len(best) == 1 else None
 
     def _rows_with(self, coordinate: float) -> set[int]:
-        """Return the rows with this number, or with a share that is drawn as this percentage."""
+        """Return the rows with the coordinate as a number, or as a share in percent."""
         if coordinate == round(coordinate):  # a whole number is the position of a category
             return set()
         rows = set[int]()
@@ -111,7 +111,7 @@ def _has_markers(line: Line2D) -> bool:
 
 
 def _words(axes: Axes, x: float, y: float) -> str:
-    """Return the words at a position in lower case: the panel's titles and y label, and the labels of its ticks."""
+    """Return the panel's titles, its y label, and the labels of the ticks at a position, in lower case."""
     words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
     for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
         ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-PANELS_PER_LINE = 2
+PANELS_PER_ROW = 2
 SHAPES = "os^vDP"
 """Markers of matplotlib for the groups of a panel, in turn."""
 
@@ -34,7 +34,7 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     first, last = rows["completed_at"].min(), rows["completed_at"].max()
     caption = (
         "Each mark is a headline number of a completed run, from left to right, with its 95% interval as a bar. A ring "
-        "marks a number that changed since the run before: on the same items, the interval of the change excludes 0, "
+        "marks a number that changed since the previous run: on the same items, the interval of the change excludes 0, "
         "and p is at most 0.05 after Benjamini-Hochberg over the numbers of the run. "
         f"{plural(rows['run'].nunique(), 'run')}, {first} to {last}. {model}."
     )
@@ -45,12 +45,12 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(rows: pd.DataFrame, titles: Mapping[str, str]) -> Canvas:
-    lines = math.ceil(len(titles) / PANELS_PER_LINE)
-    canvas, grid = blank(lines, PANELS_PER_LINE, 0.6 + 1.9 * lines)
-    panels = [axes for line in grid for axes in line]
+    row_count = math.ceil(len(titles) / PANELS_PER_ROW)
+    canvas, panel_rows = blank(row_count, PANELS_PER_ROW, 0.6 + 1.9 * row_count)
+    panels = [axes for panel_row in panel_rows for axes in panel_row]
     for axes, (quantity, title) in zip(panels, titles.items(), strict=False):
         over_runs(axes, where(rows, quantity=quantity), title)
-    for axes in panels[len(titles) :]:  # the last line may be incomplete
+    for axes in panels[len(titles) :]:  # the last row of panels may be incomplete
         axes.remove()
     return canvas
 
@@ -60,8 +60,8 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     factor, unit = (100, "%") if unit_of(data) == SHARE else (1, unit_of(data))
-    for number, group in enumerate(dict.fromkeys(data["group"])):
-        group_rows, hue, shape = where(data, group=group), f"C{number % 10}", SHAPES[number % len(SHAPES)]
+    for index, group in enumerate(dict.fromkeys(data["group"])):
+        group_rows, hue, shape = where(data, group=group), f"C{index % 10}", SHAPES[index % len(SHAPES)]
         axes.plot(
             group_rows["run"],
             factor * group_rows["mean"],

@@ -24,7 +24,7 @@ S = TypeVar("S")
 FEW_RELATIONS = 40
 """Number of relations above which the rows of a panel are lower, and its marks are smaller or left out."""
 ONE_ROW = "-"
-"""The `row_items` of a grid with a single row of panels, whose `panel` ignores the item."""
+"""Argument `row_items` of `grid` for a single row of panels. The function `panel` then ignores its row item."""
 
 
 def query_types(rows: pd.DataFrame) -> list[str]:
@@ -63,7 +63,7 @@ def grid(
         panel_row[0].set_ylabel(y(row_item))
         for axes, column_item in zip(panel_row, column_items, strict=True):
             panel(axes, row_item, column_item)
-    if bottom is not None:  # last, because it ends the autoscaling of all panels that share the axis
+    if bottom is not None:  # last, because a limit ends the autoscaling of all panels that share the axis
         for panel_row in panels[:1] if share_y is True else panels:
             panel_row[0].set_ylim(bottom=bottom)
     if marks:
@@ -115,8 +115,8 @@ def by_relation(
     few_height, many_height = row_heights
     height = many_height if len(relations) > FEW_RELATIONS else few_height
     canvas, panels = type_panels(frames[0], 1.5 + height * len(relations), share_y=False, x=x)
-    for number, (query_type, axes) in enumerate(panels.items()):
-        names = () if number else relations  # only in the first panel, because labelled ticks take longest to draw
+    for index, (query_type, axes) in enumerate(panels.items()):
+        names = () if index else relations  # only in the first panel, because labelled ticks take longest to draw
         axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
@@ -124,7 +124,7 @@ def by_relation(
         axes.yaxis.set_label_coords(0, 0.5)  # fixed, because an automatic position measures all ticks
         draw(axes, *(where(rows, query_type=query_type) for rows in frames), relations)
     if left is not None:
-        canvas.axes[0].set_xlim(left=left)  # last, because it ends the autoscaling of all panels
+        canvas.axes[0].set_xlim(left=left)  # last, because a limit ends the autoscaling of all panels
     legend_above(canvas, marks)
     return canvas
 
@@ -263,11 +263,11 @@ def columns_of_bins(
         count: Number of drawn bins, from the first of BINS.
     """
     hue, by_name = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
-    bin_numbers, labels = np.digitize(positions, _EDGES), []
+    bin_indices, labels = np.digitize(positions, _EDGES), []
     for at, bin_name in enumerate(BINS[:count]):
         row = by_name.get(bin_name, {"queries": 0, "share_queries": 0.0})
         if row["queries"]:
-            column_of_values(axes, at, values[bin_numbers == at], row, hue)
+            column_of_values(axes, at, values[bin_indices == at], row, hue)
         labels.append(f"{bin_name.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
     named_columns(axes, labels)
 

@@ -101,7 +101,7 @@ FOLLOWS = {"context": "the context's", "original": "the original", "other": "ano
 """Words after "The greedy answer is", by the value of the column `follows`."""
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
-"""Groups of contexts, each with rows in the table below the figure. The figure shows only the group EVERY."""
+"""Groups of contexts in the table below the figure. The figure shows only the group EVERY."""
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
@@ -133,7 +133,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         "or another answer. A percentage is the group's share of the answers. The y axis has the mean persuasion of a "
         f"group's contexts. A thin line is a relation, and a diamond is "
         f"the mean of the relations' means with its {interval_over('relations')}. "
-        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all its contexts; "
+        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, one for each context of each query; "
         f"{conflicts} answers have a context in conflict with the query's answer; the table below has separate rows "
         f"for these answers.{note}"
     )
@@ -163,7 +163,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _significant_relations(row: Mapping[str, Any]) -> str:
-    """Return, in words, the number of relations in which contexts persuade more if the greedy answer is theirs."""
+    """Return the number of relations in which contexts that the greedy answer follows persuade significantly more."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
     share = percent(row["share_significant"])
@@ -179,8 +179,8 @@ def _test_sentences(tests: pd.DataFrame) -> str:
         " Sign-flip tests, with one value for each entity, show whether contexts persuade more if the answer is the "
         f"context's than if it is the original: {words} (p ≤ {ALPHA} after Benjamini-Hochberg over relations, "
         "one-sided). The numbers above each panel are of the published test. It permutes answers as if they were "
-        "independent, which they are not. A relation with too few of one of the two answers is untestable, and not "
-        f"counted ({untestable} of the published tests)."
+        "independent, which they are not. A relation with too few of either answer is untestable, and not counted. "
+        f"Untestable published tests: {untestable}."
     )
 
 
@@ -196,7 +196,7 @@ BY_FOLLOWED = Figure(
 
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
-"""Distance of each kind of context from the middle of its relation's row."""
+"""y of each kind's marks, relative to the middle of a relation's row."""
 _X_LABEL = "entity-independent persuasion (nats)"
 
 
@@ -248,11 +248,11 @@ ENTITY_INDEPENDENT = Figure(
 )
 
 
-_FORM_OFFSET = 0.17  # distance of each of the two query forms from the middle of its relation's row
+_FORM_OFFSET = 0.17  # distance of a query form's marks from the middle of their relation's row
 
 
 def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draw the entity-independent persuasion of every template in nats, a row per relation and query form.
+    """Draw the entity-independent persuasion of every template in nats, by relation and query form.
 
     A mark is the mean of a template (kappa); a stroke across the row is the mean of all contexts of the form (gamma).
     """
@@ -265,7 +265,7 @@ def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame,
 
 
 def _y_positions(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
-    """Return the y of each row of numbers: above the middle of its relation for form 1, below it for form 2."""
+    """Return the y of each row's mark: above the middle of the row's relation for form 1, below it for form 2."""
     side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2; the y axis points down
     return rows["relation"].map(relations.index).astype(float) + _FORM_OFFSET * side
 

@@ -1,7 +1,7 @@
 """Susceptibility against an entity's degree in a graph and its counts in a corpus (Figs 10 and 9 of Du et al. 2024).
 
 A further figure shows the effect of familiarity against the counts of a relation's entities (Fig. 17). The correlations
-come from the named query `correlations`, and the lines of 95th percentiles from `envelopes`.
+come from the named query `correlations`, and the lines of 95th percentiles from the named query `envelopes`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Popularity:
         columns: Axis label of each count by its column.
         things: Plural noun of the counted things, such as "triples".
         source: Subject and verb of the caption, "the graph has" or "the corpus has".
-        queries: Named query with the counts of queries.
-        entities: Named query with the counts of entities.
+        queries: Named query (SQL) with the susceptibility and counts, a row for each query text.
+        entities: Named query (SQL) with the mean susceptibility and counts, a row for each entity.
         note: Function from frames to the caption's sentence on the source of the counts.
     """
 
@@ -95,8 +95,8 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
-        f" At each count, the line is the {percentile}th percentile of the real entities with half to double this "
-        f"count, if there are at least {FEWEST_FOR_LINE}."
+        f" At each count, the line is the {percentile}th percentile of susceptibility, over the real entities with "
+        f"half to double this count, if there are at least {FEWEST_FOR_LINE} such entities."
     )
     caption = (
         f"Each dot is an entity of a relation. The further right a dot, the more {popularity.things} "
@@ -130,7 +130,10 @@ def _paint(
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
-    """Return Spearman's rho over all real entities, or over relations, in words; empty if it was not computed."""
+    """Return Spearman's rho in words, for the `level` "entity" over all real entities, for "relation" over relations.
+
+    Without rows of this correlation, return an empty text.
+    """
     rows = where(correlations, measure_a=f"log_{count}", level=level)
     for row in records(where(rows, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
@@ -173,7 +176,7 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
 
 
 def corpus_note(frames: Frames) -> str:
-    """Return the caption's sentences on the corpus, on counts in tokens, on estimates, and on excluded entities."""
+    """Return the caption's sentences on the corpus, counts in tokens, estimated counts and excluded entities."""
     shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     excluded_words = (

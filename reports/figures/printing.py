@@ -19,7 +19,7 @@ from swaymeter.reports.figures.rendering import Limits, set_limits
 from swaymeter.reports.style import drawing
 
 COLUMN = 3.3
-"""Width of a column in inches."""
+"""Width of a paper's column in inches."""
 POINTS = 8
 """Font size of every text in points."""
 PRINT = {
@@ -36,7 +36,7 @@ PRINT = {
 TALLEST = 8.8
 """Upper bound on the height of a figure in inches, unless its panels share their y tick labels."""
 _SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # factors of the figure's height on the page
-_MIN_LINE_HEIGHT = 1.5  # inches
+_MIN_LINE_HEIGHT = 1.5  # inches, of a line of panels
 _FEW_PANELS = 4
 _GAP, _TEXT_LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
 _DPI = 400  # resolution of crowded points, which are pixels even in PDF and SVG
@@ -48,11 +48,11 @@ Row = list[list[Axes]]
 
 
 def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes]:
-    """Draw a figure at the width of a column.
+    """Draw a figure at the width of a paper's column.
 
     Args:
         drawn: The figure.
-        limits: Limits of its axes; None if each axis keeps its own.
+        limits: New limits of the figure's axes; None leaves the limits as drawn.
 
     Returns:
         The pictures by format: "pdf" and "svg".
@@ -113,7 +113,7 @@ def _rows(canvas: Canvas) -> list[Row]:
 
 
 def _copy_titles_down(rows: list[Row]) -> None:
-    """Give a panel without a title the title of its column, which is no longer directly above it."""
+    """Give a panel without a title the title of the panel above it; in print, that panel stands elsewhere."""
     for upper_row, row in pairwise(rows):
         for upper, panel in zip(upper_row, row, strict=False):
             if not panel[0].get_title(loc="left"):
@@ -134,14 +134,14 @@ def _lines(row: Row, panels_per_line: int) -> Iterator[Row]:
 
 def _wrap(axes: Axes, width: float, height: float) -> None:
     """Wrap titles and labels that are wider than their panel of this width and height in inches."""
-    lines = 0  # lines of text between a panel and its title, which move the title up
+    text_lines = 0  # lines of text between a panel and its title, which stands above these lines
     for text in axes.texts:
         if isinstance(text, Annotation) and text.xycoords == "axes fraction" and text.xy == (0, 1):
             text.set_text(_folded(text.get_text(), width - 0.5))
-            lines += text.get_text().count("\n") + 1
+            text_lines += text.get_text().count("\n") + 1
     for side in ("left", "center"):
         if title := axes.get_title(loc=side):
-            axes.set_title(_folded(title, width - 0.4), loc=side, pad=_GAP + _TEXT_LINE * lines)
+            axes.set_title(_folded(title, width - 0.4), loc=side, pad=_GAP + _TEXT_LINE * text_lines)
     axes.set_xlabel(_folded(axes.get_xlabel(), width - 0.6))
     axes.set_ylabel(_folded(axes.get_ylabel(), height - 0.5))
 

@@ -37,7 +37,7 @@ _DIFFERENCES = tuple(
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw a dot per query in nats: x is susceptibility in the reference precision, y the other precision minus x."""
+    """Draw a dot per query in nats: x is susceptibility in the reference precision, y that in the other minus x."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     difference = data["susceptibility"] - in_reference
@@ -45,7 +45,7 @@ def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
 
 
 def cost(summary: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
-    """Return the cost of a precision over all sampled queries of a model in words; empty if it was not measured."""
+    """Return a sentence on the cost of a precision over all sampled queries; empty if no query was sampled."""
     row = next(iter(records(where(summary, query_type="all"))), None)
     if row is None:
         return ""
@@ -135,9 +135,9 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         f"Over seeds{seed_words}: each seed draws a sample of contexts about the same entities. The figure has the "
         "sample variance of a query's susceptibility, and of its persuasion by a context that all samples have. This "
-        "persuasion varies with the other contexts of the sample, because it compares a context with their mean "
-        "distribution. Over forms: the variance of an entity's "
-        "scores between the forms of a query type, in one sample. A value is the mean over a "
+        "persuasion varies with the other contexts of the sample, because persuasion compares the distribution after a "
+        "context with the mean distribution after all contexts. Over forms: the variance of an entity's "
+        "scores between the forms of a query type, in one sample. A value is the mean variance in a "
         f"relation. {how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 Limits = list[tuple[float, float] | None]
-"""The limits of the x axis and the y axis of each panel in turn; None for an axis that keeps its own."""
+"""The limits of each panel's x axis and y axis, panel by panel; None for an axis whose limits stay as drawn."""
 
 
 def limits_of(canvas: Canvas) -> Limits:
@@ -62,7 +62,7 @@ def shared(model_limits: Sequence[Limits]) -> Limits:
 
 
 def set_limits(canvas: Canvas, limits: Limits) -> None:
-    """Set the limits of a canvas's axes."""
+    """Set the limits of a canvas's axes, in place."""
     setters = (setter for axes in canvas.axes for setter in (axes.set_xlim, axes.set_ylim))
     for set_limit, pair in zip(setters, limits, strict=False):
         if pair is not None:
@@ -151,7 +151,7 @@ def rendered(drawn: DrawnFigure, limits: Limits | None = None) -> Pictures:
 
     Args:
         drawn: The figure.
-        limits: Limits of its axes; None if each axis keeps its own.
+        limits: New limits of the figure's axes; None leaves the limits as drawn.
     """
     with drawing():
         canvas = drawn.drawing.paint()

@@ -60,7 +60,7 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     sizes = span(means["entities"].min(), means["entities"].max())
     interval = f"with its {interval_over('entities')}"
     if means["low"].isna().all():
-        interval = f"without a 95% interval over entities, because a group has only {sizes} of them"
+        interval = f"without a 95% interval over entities, because a group has only {sizes} entities"
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
         f"and hollow for invented ones, {interval}. Relations further right are more easily swayed. "
@@ -93,7 +93,10 @@ MAX_FORMS = 6
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draw a dot for a query's susceptibility in nats, hollow for invented entities; FEWEST_FOR_BOX dots get a box."""
+    """Draw a dot per query at its susceptibility in nats, and a box of at least FEWEST_FOR_BOX dots.
+
+    Dots are filled for real entities and hollow for invented ones.
+    """
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for position, row in enumerate(records(groups)):
@@ -177,13 +180,14 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
     undefined_words = "; ".join(f"{name}: {count}" for name, count in undefined.items())
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)), the numbers of contexts after "
-        "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
-        "state another answer about the query's entity; below, all contexts, as in the authors' released code. (That "
+        "which the greedy answer is the original or the context's. In the upper panels, the contexts are those in "
+        "conflict, which state another answer about the query's entity. In the lower panels, they are all contexts, as "
+        "in the authors' released code. (That "
         "code sorts contexts but not outputs, and so compares an output with another context; here, each output is "
-        "compared with its own context.) A column is a range of the ratio, 0.2 wide; below it, the share and number of "
-        f"its queries. {how_to_read('entities')}. {model}; n = {len(every)} "
-        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box (no "
-        f"answer was the original or the context's): {undefined_words}.{result.note('queries')}"
+        "compared with its own context.) A column is a range of the ratio, 0.2 wide; its label has the share and "
+        f"number of its queries. {how_to_read('entities')}. {model}; n = {len(every)} "
+        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box, because "
+        f"no answer was the original or the context's ({undefined_words}).{result.note('queries')}"
     )
 
     def panel(axes: Axes, contexts: str, query_type: str) -> None:

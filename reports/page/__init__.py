@@ -56,7 +56,7 @@ MAX_PASSAGE = 700
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a figure answers, such as "Which kind of context persuades most?", and each model's figure."""
+    """A question on the page, such as "Which kind of context persuades most?", with a figure of each model."""
 
     text: str
     pictures: Sequence[tuple[DrawnFigure, Pictures]]
@@ -208,6 +208,7 @@ def models_of(frames: Frames) -> list[Model]:
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:
+    """Return True for each kind of content that the study has, such as own questions."""
     query_frames = "susceptibility_summary", "persuasion_summary", "fisher_of_queries", "memorization_summary"
     return {
         "queries": any(len(frames[name]) for name in query_frames),
@@ -230,7 +231,7 @@ def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shared_and_different(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return the columns with one value in all rows, in words, and the other columns; a single row keeps all."""
+    """Return the values that all rows share, in words, and the frame without these columns; one row shares none."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
@@ -262,19 +263,19 @@ FIRST = (
 _LABEL_FIGURE = "susceptibility-by-label"
 MAX_OPEN = 3
 """Upper bound on questions whose figures are open; further figures are folded."""
-Part = tuple[str, list[Question]]
-"""A heading, and the questions below the heading."""
+FoldedQuestions = tuple[str, list[Question]]
+"""A heading, and the folded questions below the heading."""
 
 
 def _open_and_folded(
     pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool
-) -> tuple[list[Question], list[Part]]:
+) -> tuple[list[Question], list[FoldedQuestions]]:
     """Return the questions whose figures are open, the most preferred first, and the other questions by paper."""
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    # Figures by label are the most telling: beside them, figures outside FIRST and the figure by relation are folded.
+    # Beside figures by label, figures outside FIRST and the figure by relation are folded, because they tell less.
     if not any(name.startswith(_LABEL_FIGURE) for name in preferred):
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:

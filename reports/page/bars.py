@@ -12,7 +12,7 @@ LEAST_WRITTEN = 0.07
 SHORTEST_SCALE = 1e-9
 """Lower bound on the largest value of a scale; it prevents a division by 0."""
 SCALE_WIDTH = 98
-"""Position of the largest value of a scale, in percent of the width; its dot needs the rest."""
+"""Position of the largest value of a scale, in percent of the width; the rest is room for the right half of a dot."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Mark:
     """A part of a row; positions are in percent of the row's width.
 
     Attributes:
-        kind: CSS class of its colour.
+        kind: CSS class of the part's colour.
         x: Left end of a share, or the mean.
         width: Width of a share; 0 for a mean.
         words: The number in words, for a tooltip and for readers who cannot see the figure.
@@ -70,7 +70,10 @@ def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
 
 
 def kind_of(chart: HeadlineFigure, name: str) -> str:
-    """Return the CSS class of a part: a share's name, or a mean's index, because a user can choose a mean's name."""
+    """Return the CSS class of a part, such as "wrong" for a share and "mean-0" for a mean.
+
+    The class of a mean has the part's index, because users can choose the part's name.
+    """
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 

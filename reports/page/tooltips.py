@@ -20,7 +20,7 @@ MAX_LINES = 10
 MAX_LETTERS = 60
 """Upper bound on the letters of a cell or a question."""
 NO_ITEM = -1
-"""Number in place of an item for a row without an item."""
+"""Index of the item of a row without an item."""
 
 
 def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
@@ -28,10 +28,10 @@ def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
 
     The JSON has these keys:
         size: Width and height of the picture, in points.
-        heads: Headings of the cells.
+        heads: Headings of the columns.
         items: Ids of the items, such as questions.
-        rows: For each row the number of its item and its cells.
-        marks: For each mark its x and y in points, and the number of its row.
+        rows: For each row, the index of its item in `items`, and the texts of its cells.
+        marks: For each mark, its x and y in points, and the index of its row in `rows`.
     """
     if not pictures.marks:
         return None
@@ -41,14 +41,14 @@ def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
     columns = {str(name): units_of_columns.get(str(name), "") for name in _tooltip_columns(rows)}
     cells = [[_cell_text(value, unit) for value in rows[name]] for name, unit in columns.items()]
     ids = _item_ids(rows)
-    items = [name for name in dict.fromkeys(ids) if name is not None]
-    number_of_item = {name: number for number, name in enumerate(items)}
-    item_numbers = [NO_ITEM if name is None else number_of_item[name] for name in ids]
+    items = [item for item in dict.fromkeys(ids) if item is not None]
+    index_of_item = {item: index for index, item in enumerate(items)}
+    item_indices = [NO_ITEM if item is None else index_of_item[item] for item in ids]
     content = {
         "size": pictures.size,
         "heads": [heading(name, unit) for name, unit in columns.items()],
         "items": items,
-        "rows": [[number, *row] for number, row in zip(item_numbers, zip(*cells, strict=True), strict=True)],
+        "rows": [[index, *texts] for index, texts in zip(item_indices, zip(*cells, strict=True), strict=True)],
         "marks": [(mark.x, mark.y, mark_rows.index(mark.row)) for mark in pictures.marks],
     }
     return script_json(content)
@@ -65,11 +65,11 @@ def _item_ids(rows: pd.DataFrame) -> list[str | None]:
     column = next((name for name in ITEM_COLUMNS if name in rows), None)
     if column is None:
         return [None] * len(rows)
-    return [None if pd.isna(name) else str(name) for name in rows[column]]
+    return [None if pd.isna(item) else str(item) for item in rows[column]]
 
 
 def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the columns whose values differ, texts before numbers; the caption has equal values."""
+    """Return the columns whose values differ, texts before numbers; values that all rows share are in the caption."""
     values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
     differing = [
         str(name) for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)

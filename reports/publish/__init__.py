@@ -49,7 +49,7 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     The publication replaces an earlier one.
 
     Raises:
-        WorkspaceError: The folder is not a publication, or has files that are not part of it.
+        WorkspaceError: The folder is not a publication, or has files that Swaymeter did not write.
     """
     with replacing_folder(folder, _is_publication, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
@@ -91,23 +91,24 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_figures_and_tables(study: Publication, folder: Path, frames: Frames) -> None:
-    drawn = draw_all(FIGURES.values(), frames)[0]
+    drawn_figures = draw_all(FIGURES.values(), frames)[0]
     captions = []
-    for figure, limits in with_limits(drawn):
-        _write(folder / "figures" / f"{figure.name}.tex", texts.figure(figure))
-        for kind, picture in printed(figure, limits).items():
-            (folder / "figures" / f"{figure.name}.{kind}").write_bytes(picture)
-        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
-        captions.append(f"{figure.name}\n{figure.figure.question} {figure.caption}\n")
-    tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
-    for table in tables:
-        name = table.table.name
-        _write(folder / "tables" / f"{name}.tex", texts.latex_table(table))
-        _write(folder / "tables" / f"{name}.md", texts.markdown_table(table))
-        write_csv(folder / "tables" / f"{name}.csv", table.rows)
+    for drawn, limits in with_limits(drawn_figures):
+        _write(folder / "figures" / f"{drawn.name}.tex", texts.figure(drawn))
+        for kind, picture in printed(drawn, limits).items():
+            (folder / "figures" / f"{drawn.name}.{kind}").write_bytes(picture)
+        write_csv(folder / "figures" / f"{drawn.name}.csv", drawn.drawing.numbers)
+        captions.append(f"{drawn.name}\n{drawn.figure.question} {drawn.caption}\n")
+    filled_tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
+    for filled_table in filled_tables:
+        name = filled_table.table.name
+        _write(folder / "tables" / f"{name}.tex", texts.latex_table(filled_table))
+        _write(folder / "tables" / f"{name}.md", texts.markdown_table(filled_table))
+        write_csv(folder / "tables" / f"{name}.csv", filled_table.rows)
     if captions:
         _write(folder / "figures" / "captions.txt", terminal("\n".join(captions)))
-    figure_names, table_names = [figure.name for figure in drawn], [table.table.name for table in tables]
+    figure_names = [drawn.name for drawn in drawn_figures]
+    table_names = [filled_table.table.name for filled_table in filled_tables]
     _write(folder / "document.tex", texts.document(study.card.name, figure_names, table_names))
 
 

@@ -52,9 +52,9 @@ def dataset_card(study: Publication, files: Sequence[ExportedTable], sources: pd
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {markdown(card.name)}\n\n{markdown(card.question)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. The study\n"
-        "is `study.yaml`; `manifest.json` has the weights, devices, versions and seeds of its run, the commands that\n"
-        "repeat it, and the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
-        "## Read it\n\n```python\nimport pandas\n\n"
+        "is `study.yaml`; `manifest.json` has the weights, devices, versions and seeds of the study's run, the\n"
+        "commands that repeat the run, and the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
+        "## Read a table\n\n```python\nimport pandas\n\n"
         f'rows = pandas.read_parquet("{first_path}")\n```\n\n'
         "```python\nimport duckdb\n\n"
         f"duckdb.sql(\"SELECT count(*) FROM '{first_path}'\")\n```\n",
@@ -73,7 +73,6 @@ def licences_of(study: Publication, sources: pd.DataFrame) -> str:
 
 
 def _terms(study: Publication, sources: pd.DataFrame) -> str:
-    """Return the tables of sources and models with their licences."""
     rows = []
     for row in records(sources):
         times = dict.fromkeys(time for time in (row["first"], row["last"]) if isinstance(time, str))

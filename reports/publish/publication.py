@@ -56,7 +56,10 @@ _LICENCE = re.compile(rf"(?<![a-z0-9])({_ANY_LICENCE})(?![a-z0-9])")  # such as 
 
 
 def hub_licence(terms: Iterable[str]) -> str:
-    """Return the hub's identifier of the licence; `other` unless all terms name this licence and no other."""
+    """Return the hub's identifier of the single licence that all terms name, such as "mit".
+
+    Return "other" if there is no such licence, or if one of the terms names a second licence.
+    """
     licences = {frozenset(_licences(text)) for text in terms}
     shared = next(iter(licences)) if len(licences) == 1 else frozenset[str]()
     return next(iter(shared)) if len(shared) == 1 else "other"

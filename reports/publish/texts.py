@@ -29,22 +29,22 @@ _MAX_CELL, _MAX_NAME = 28, 12  # characters of a cell, and of a column's name, i
 
 
 def latex_table(filled: FilledTable) -> str:
-    """Return a table as booktabs LaTeX with numbers as in the report, in parts if it is longer than a printed page."""
-    caption, columns, lines = _contents(filled)
-    cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
-    formats = "".join(map(_format, filled.shown.dtypes, zip(*lines, strict=True)))
+    """Return a table as booktabs LaTeX with numbers as in the report; a part has at most ROWS_PER_PAGE rows."""
+    caption, columns, rows = _contents(filled)
+    cells = pd.DataFrame([list(map(latex, row)) for row in rows], columns=list(map(_stacked, columns)))
+    formats = "".join(map(_format, filled.shown.dtypes, zip(*rows, strict=True)))
     label, parts = f"tab:{filled.table.name}", []
-    for number, start in enumerate(range(0, len(cells), ROWS_PER_PAGE)):
-        words = f"{filled.table.title}, continued." if number else f"{filled.table.title}. {caption}"
-        part_label = f"{label}-{number + 1}" if number else label
+    for index, start in enumerate(range(0, len(cells), ROWS_PER_PAGE)):
+        words = f"{filled.table.title}, continued." if index else f"{filled.table.title}. {caption}"
+        part_label = f"{label}-{index + 1}" if index else label
         parts.append(_part(cells[start : start + ROWS_PER_PAGE], formats, words, part_label))
     return _NEEDS.format("booktabs,graphicx") + "\n".join(parts)
 
 
 def markdown_table(filled: FilledTable) -> str:
     """Return a table in Markdown with its title and caption, and with numbers as in the report."""
-    caption, columns, lines = _contents(filled)
-    return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, lines)}"
+    caption, columns, rows = _contents(filled)
+    return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, rows)}"
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -58,9 +58,9 @@ def _contents(filled: FilledTable) -> tuple[str, list[str], list[list[str]]]:
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
     more = f" The first {MAX_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MAX_ROWS else ""
-    rows = shown.head(MAX_ROWS).itertuples(index=False, name=None)
-    lines = [[cell(value, units[name]) for name, value in zip(units, row, strict=True)] for row in rows]
-    return filled.caption + filled.in_common + more, [heading(str(name), unit) for name, unit in units.items()], lines
+    values = shown.head(MAX_ROWS).itertuples(index=False, name=None)
+    rows = [[cell(value, units[name]) for name, value in zip(units, row, strict=True)] for row in values]
+    return filled.caption + filled.in_common + more, [heading(str(name), unit) for name, unit in units.items()], rows
 
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
@@ -97,7 +97,7 @@ def figure(drawn: DrawnFigure) -> str:
 
 
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
-    """Return a two-column document with every figure and table, which tests that they compile."""
+    """Return a two-column document with every figure and table, to test that the figures and tables compile."""
     inputs = [f"\\input{{figures/{stem}.tex}}\n\\clearpage" for stem in figures]
     inputs += [f"\\input{{tables/{stem}.tex}}\n\\clearpage" for stem in tables]
     return (

@@ -1,6 +1,7 @@
-"""The page of queries, in one file: each query with its contexts by persuasion, the models side by side, and a search.
+"""The page of queries: each query with its contexts, sorted by persuasion, the models side by side, and a search.
 
-If a study has more than 500 queries, the page shows five of each relation and type (named query `chosen_queries`).
+If a study has more than 500 queries, the page shows five queries of each relation and query type. The SQL of the named
+query `chosen_queries` chooses them.
 """
 
 from collections import defaultdict
@@ -24,11 +25,11 @@ READ_QUERIES = (
     "greedy_of_chosen_queries",
     "tokens_of_chosen_queries",
 )
-"""Named queries of the page."""
+"""Named queries (SQL) whose frames the page shows."""
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
-"""Mark before a greedy reply that states the context's answer, or the original one."""
+"""Mark before a greedy reply that states the context's answer, or the original answer."""
 
 
 def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
@@ -75,20 +76,20 @@ def _by_relation(
     tokens, totals = _tokens(frames["tokens_of_chosen_queries"]), _totals(frames["greedy_of_chosen_queries"])
     contexts: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(frames["contexts_of_chosen_queries"]):
-        query, model = (row["relation"], row["query_id"]), Model(row["model"], row["dtype"])
-        context = contexts[query].setdefault(row["context_id"], {**row, "of_models": {}})
+        key, model = (row["relation"], row["query_id"]), Model(row["model"], row["dtype"])
+        context = contexts[key].setdefault(row["context_id"], {**row, "of_models": {}})
         greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
-        next_tokens = tokens.get((*query, row["context_id"], model), "")
+        next_tokens = tokens.get((*key, row["context_id"], model), "")
         context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_tokens}
     queries = [
         {
             **row,
-            "contexts": list(contexts[query].values()),
-            "totals": [totals.get((*query, model), {}) for model in shown_models],
-            "closed_book": [tokens.get((*query, "none", model), "") for model in shown_models],
+            "contexts": list(contexts[key].values()),
+            "totals": [totals.get((*key, model), {}) for model in shown_models],
+            "closed_book": [tokens.get((*key, "none", model), "") for model in shown_models],
         }
         for row in records(frames["chosen_queries"])
-        if (query := (row["relation"], row["query_id"])) in contexts
+        if (key := (row["relation"], row["query_id"])) in contexts
     ]
     return [(name, list(rows)) for name, rows in groupby(queries, key=lambda query: str(query["relation"]))]
 
@@ -104,7 +105,7 @@ def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
 
 
 def _totals(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
-    """Return the results of each query and model over all contexts: susceptibility and most common greedy replies."""
+    """Return the susceptibility and the most common greedy replies of each query and model, over all contexts."""
     by_query: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
         key = row["relation"], row["query_id"], Model(row["model"], row["dtype"])

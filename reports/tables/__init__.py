@@ -45,7 +45,7 @@ TABLES: Registry[Table] = Registry(
         models.SETUP,
         queries.TEST_SUMMARY,
         queries.NAME_LENGTHS,
-        models.SHARDS,
+        models.CORPUS,
         models.EXCLUDED,
         queries.TESTS,
     ),

@@ -12,10 +12,10 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.tables.table import Table
 
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
-"""Named queries of the sentences on judges.
+"""Named queries of the table AGREEMENT and of `sentences`.
 
-`agreement_with_the_judge` compares judges with the rule and with people. `judges_of_answers` counts undecided replies,
-and of these the replies without a verdict of the judge.
+`agreement_with_the_judge` compares judges with the rule and with people. `judges_of_answers` counts the undecided
+replies that a judge read, and the undecided replies that the judge left without a verdict.
 """
 UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}
@@ -54,8 +54,8 @@ def kappa(row: Mapping[str, Any]) -> str:
 def sentences(frames: Frames) -> str:
     """Return a sentence for each judge on its decisions and its agreement with the rule and with people."""
     judged, agreements = frames["judges_of_answers"], frames["agreement_with_the_judge"]
-    verdicts = judged if len(judged) else agreements
-    judges = dict.fromkeys(verdicts["judge"]) if len(verdicts) else ()
+    rows = judged if len(judged) else agreements
+    judges = dict.fromkeys(rows["judge"]) if len(rows) else ()
     return "".join(
         _sentence(str(judge), where(judged, judge=judge), where(agreements, judge=judge)) for judge in judges
     )

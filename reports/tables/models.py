@@ -1,4 +1,4 @@
-"""Tables of models (means, differences, runtimes), of the size of the study, and of the corpus of the counts."""
+"""Tables of models (means, differences, runtimes), of the size of the study, and of the corpus that names occur in."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 FEW = "too few"
-"""Cell in place of a share of items that are too few for an interval."""
+"""Text of a cell whose share has too few items for an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -171,9 +171,9 @@ def _susceptibilities(frames: Frames) -> pd.DataFrame:
 SUSCEPTIBILITIES = Table(
     "mean-susceptibility-of-models",
     "How far contexts sway each model",
-    "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, closed and open ones, whatever their "
-    "relation, with the 95% interval over entities. The column contexts is the number of contexts before a query. No "
-    "value can pass the logarithm of that number, so values from different numbers are not comparable.",
+    "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, over closed and over open queries "
+    "of all relations, with the 95% interval over entities. The column contexts is the number of contexts before a "
+    "query. No value can pass the logarithm of that number, so values from different numbers are not comparable.",
     ("both_susceptibilities_summary", "coverage_of_susceptibility"),
     _susceptibilities,
     items=("liu-table-2",),
@@ -229,17 +229,17 @@ SETUP = Table(
     "size-of-the-study",
     "Size of the study",
     "Entities, queries, contexts and questions: the number of relations or groups, the number in each (fewest to "
-    "most), and the total. A context of several queries counts once for each; contexts that mention the query's "
-    "entity are relevant. Every model was asked the same.",
+    "most), and the total. A context counts once, even if it stands before several queries; contexts that mention "
+    "the query's entity are relevant. Every model was asked the same queries and questions.",
     ("setup", "partition_means"),
     _setup,
     items=ITEMS,
 )
 
 
-SHARDS = Table(
+CORPUS = Table(
     "corpus",
-    "Corpus of the counts",
+    "Corpus in which names were counted",
     "A row is a file or an index in which names were counted. It has the number of documents, of words (tokens for an "
     "index) and of unpacked bytes. Then come the number of unreadable documents that were left out (bytes for a text "
     "file), the first of them, and the time of the count (UTC).",

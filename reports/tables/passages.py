@@ -85,7 +85,7 @@ CITED = Table(
     "What answers cite, and how far each passage moves the next token",
     "Shares of greedy answers, and the mean persuasion of passages by kind and place. The persuasion of a passage is "
     "the divergence in nats of the next-token distribution with all passages from the distribution without this "
-    "passage. Intervals have 95%, over questions or subjects.",
+    "passage. The 95% intervals are over questions or subjects.",
     ("passage_means_summary",),
     _means,
 )

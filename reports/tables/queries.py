@@ -74,9 +74,9 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
-    """Return a number with its interval from the columns `ends`_low and `ends`_high; empty for a missing number."""
-    value = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
+def _interval(row: Mapping[str, Any], name: str, prefix: str, unit: str) -> str:
+    """Return the number in column `name` with its interval (`prefix`_low, `prefix`_high); empty if it is missing."""
+    value = {"mean": row[name], "low": row[f"{prefix}_low"], "high": row[f"{prefix}_high"], "unit": unit}
     return "" if pd.isna(row[name]) else estimate(value)
 
 
@@ -117,9 +117,10 @@ TEST_SUMMARY = Table(
     "0.05 after Benjamini-Hochberg), and the mean of the finite signed effect sizes (Cohen's d, above zero if the "
     f"first group is larger), both with their 95% interval over relations (at least {FEWEST_FOR_INTERVAL}); then the "
     "number of relations without a test, and the reasons. The unit of analysis is in brackets. A test as published is "
-    "a permutation test of the groups that takes each query or answer as independent. A test by entity has the mean of "
-    "each entity; if both groups have the same entities, it is a sign-flip permutation test of their differences. "
-    "The regression controls for the length of the entity's name, with the queries of an entity as a cluster.",
+    "a permutation test of the groups that takes each query or answer as independent. A test by entity compares the "
+    "means of entities; if both groups have the same entities, it is a sign-flip permutation test of their "
+    "differences. The regression controls for the length of the entity's name, with the queries of an entity as a "
+    "cluster.",
     ("statistics_summary",),
     _test_summary,
     items=ITEMS_WITH_TESTS,
@@ -134,7 +135,7 @@ TESTS = Table(
 NAME_LENGTHS = Table(
     "name-lengths",
     "How long the names of real and invented entities are",
-    "A row is the names of a relation's entities, in characters and in words; the relation all pools every relation. "
+    "A row is the names of a relation's entities, in characters and in words; the relation 'all' pools every relation. "
     "Invented names that are longer may sway a model by their length alone: the regression among the tests controls "
     "for it.",
     ("name_lengths",),
@@ -143,8 +144,9 @@ NAME_LENGTHS = Table(
 TEMPLATES = Table(
     "wordings-of-contexts",
     "How far each wording of contexts persuades, whatever the entity",
-    "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
-    "form (kappa), with its 95% interval over contexts; gamma is the mean over all contexts of the form.",
+    "A template is the wording of contexts, with slots for the names. The mean (kappa) is over the contexts of a "
+    "template before a query form, with the 95% interval over contexts; gamma is the mean over all contexts of the "
+    "form.",
     ("entity_independent_of_templates", "entity_independent_of_forms"),
     _templates,
     items=("du-app-b",),

@@ -55,14 +55,16 @@ def side_by_side(
 ) -> pd.DataFrame:
     """Return a row per partition and context, with a column per quantity and its interval.
 
-    A cell has its own n if it is below the row's n: for example, disputable questions have no accuracy.
+    A row's n is the largest n of its cells. A cell with a smaller n states this n: for example, disputable questions
+    have no accuracy.
 
     Args:
         frames: Frames with the named query `partition_means`.
-        quantities: Columns by quantity.
-        count_column: Name of the column with the largest n of a row.
+        quantities: Name of the column of each quantity.
+        count_column: Name of the column with the row's n.
         item: Item of the papers with the published values, such as marjanovic-table-2.
-        published_names: The item's name by quantity. A column of published values follows the quantity's column.
+        published_names: The item's name of each quantity with published values. The column of published values follows
+            the quantity's column.
     """
     frame = frames["partition_means"]
     rows = drop_single_pools(frame[frame["quantity"].isin(quantities)])
@@ -279,7 +281,7 @@ def _rejected_note(frames: Frames) -> str:
     scored = f" It does not count the {plural(count, 'question')} with scores." if count else ""
     return (
         f"A candidate is a fact, a dispute or a question; the table counts rejected candidates.{scored} The "
-        "database lists each of them in its table rejected."
+        "database lists every rejected candidate in the table 'rejected'."
     )
 
 
@@ -292,8 +294,8 @@ ACCURACY = Table(
     "accuracy without a context, and are not pooled. Entropies and coherent persuasion are means in nats. Semantic "
     "entropy sums log-probabilities, so it grows with the length of answers; the length-normalised form takes their "
     "mean. Rao's is the entropy of the clusters' length-normalised probabilities, and “of clusters” is the entropy of "
-    "the clusters' sizes. Intervals have 95%, over subjects: Wilson's by cluster for accuracy, else bootstraps. Groups "
-    "with fewer than 5 sampled answers a question have no mean.",
+    "the clusters' sizes. The 95% intervals are over subjects: Wilson's by cluster for accuracy, else bootstraps. "
+    "Groups with fewer than 5 sampled answers a question have no mean.",
     ("partition_means", "measures_summary"),
     lambda frames: side_by_side(
         frames,

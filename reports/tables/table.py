@@ -13,7 +13,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
-from swaymeter.reports.published import PublishedValues, are_of_papers, published_of
+from swaymeter.reports.published import PublishedValues, is_comparable_with_papers, published_of
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,15 @@ def filled(table: Table, frames: Frames) -> FilledTable:
         return FilledTable(table, table.caption, pd.DataFrame())
     if table.rows:
         rows = table.rows(frames_with_empty)
-    names = dict.fromkeys(model.name for model in models(rows))
+    model_names = dict.fromkeys(model.name for model in models(rows))
     published_columns = [name for name in rows if str(name).startswith("published")]
     compared_items = () if is_audit(frames) else table.items  # no paper has values of own questions
     # Without a column of published values, the caption lists them.
-    published = published_of(compared_items, names, frames_with_empty, listed=not published_columns)
+    published = published_of(compared_items, model_names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
     finding = table.finding(frames_with_empty)
-    items = compared_items if are_of_papers(frames_with_empty) else ()
+    items = compared_items if is_comparable_with_papers(frames_with_empty) else ()
     caption = f"{finding} {table.caption}" if finding else table.caption
     caption += table.note(frames_with_empty) + as_in(items) + published.note
     return FilledTable(table, caption, rows, published)

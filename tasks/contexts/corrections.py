@@ -28,12 +28,12 @@ def correct(question: Question, corrections: Mapping[str, str]) -> Question:
     """Return the question with new texts; the id, counts and sources stay.
 
     A new answer replaces the old answer in the context, unless the context already states the new answer. If the
-    new answer is no form of the old answer, the question loses its answer's Wikidata id. Slots in a new context are
-    filled.
+    new answer is no form of the old answer, the question loses the Wikidata id of the answer. Slots in a new context
+    are filled.
 
     Args:
         question: the question.
-        corrections: new texts by field: question, answer, replacement, and text of the original context.
+        corrections: new texts by field: `question`, `answer`, `replacement` and `text`, the original context.
     """
     answer, context = corrections.get("answer"), corrections.get("text")
     changed = replace(question, question=corrections.get("question", question.question))
@@ -77,7 +77,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, likely_forms)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one mention in a sentence. If a new sentence has several, a slot must mark this mention.
+            # Editors dispute one mention in a sentence. In a new sentence with several mentions, a slot must mark it.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old_snippet or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)

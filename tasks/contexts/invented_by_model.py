@@ -52,14 +52,14 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, existing: Collection[str]
 ) -> list[str]:
-    """Invent `count` different names of a class of the catalog, other than `existing`; capitals do not matter.
+    """Invent `count` names of a class of the catalog: different names, other than `existing`, whatever their case.
 
     Args:
         model: the language model.
         entity_class: a class of the catalog.
         count: number of names.
         seed: seed of the study.
-        existing: names to avoid.
+        existing: names to avoid, such as the names in the catalog.
 
     Raises:
         UnknownName: the catalog has no such class.
@@ -73,16 +73,16 @@ def names_by_model(
     taken = {fold(name) for name in existing}
     names: list[str] = []
     template = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
-    for number in range(rounds):
+    for index in range(rounds):
         if len(names) >= count:
             break
-        round_examples = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
+        round_examples = examples[EXAMPLES * index : EXAMPLES * (index + 1)]
         listed = "\n".join(f"- {example}" for example in round_examples)
         prompt = fill_gaps(template, things=names_of_class(entity_class).called, examples=listed)
         [sampled] = sample_answers(
             model,
             [turn_prompt(model, prompt, answer_start="-")],
-            [("invented names", entity_class, str(number))],
+            [("invented names", entity_class, str(index))],
             samples=SAMPLES,
             max_new_tokens=MAX_TOKENS[prompt_form(model)],
             temperature=TEMPERATURE,

@@ -92,13 +92,13 @@ class Opinions:
 def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> Opinions:
     """Return the opinions of annotators on these questions; judgements of other questions have no effect."""
     by_id = {question.question_id: question for question in questions}
-    rows: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    by_annotator: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None and judgement.question_id in by_id and _judges_question(judgement):
-            rows[judgement.question_id, judgement.annotator].append(judgement)
+            by_annotator[judgement.question_id, judgement.annotator].append(judgement)
     all_opinions = Opinions()
-    for (question_id, _), rows_of_annotator in rows.items():
-        _add(all_opinions, by_id[question_id], rows_of_annotator)
+    for (question_id, _), judgements_of_annotator in by_annotator.items():
+        _add(all_opinions, by_id[question_id], judgements_of_annotator)
     return all_opinions
 
 
@@ -152,11 +152,11 @@ def open_questions(
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
     """Return questions whose contexts have the kinds that people judged, and a sentence on each refused kind."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
-    rows_by_field = {"kind": kinds, "answer": answers}
+    by_field = {"kind": kinds, "answer": answers}
     for judgement in judgements:
-        if judgement.field in rows_by_field and judgement.problem is None and judgement.context_id:
+        if judgement.field in by_field and judgement.problem is None and judgement.context_id:
             key = judgement.question_id, judgement.context_id
-            rows_by_field[judgement.field].setdefault(key, []).append(judgement)
+            by_field[judgement.field].setdefault(key, []).append(judgement)
     if not kinds:
         return [*questions], []
     with_judged_kinds, problems = list[Question](), list[str]()
@@ -181,9 +181,9 @@ def open_contexts(
 ) -> list[tuple[Question, QuestionContext]]:
     """Return the contexts of users' files whose kind is neither in the file nor in these judgements."""
     kinds: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in judgements:
-        if row.field == "kind" and row.problem is None:
-            kinds[row.question_id, row.context_id].append(row)
+    for judgement in judgements:
+        if judgement.field == "kind" and judgement.problem is None:
+            kinds[judgement.question_id, judgement.context_id].append(judgement)
     pairs = ((question, context) for question in questions if question.is_own for context in question.contexts)
     return [pair for pair in pairs if pair[1].condition == "unknown" and _judgement_of(*pair, kinds) is None]
 
@@ -246,32 +246,37 @@ def _judges_question(judgement: Judgement) -> bool:
     return judgement.field == "choice" or (judgement.field in CORRECTIONS and judgement.context_id == "")
 
 
-def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
-    """Add the opinion that the rows of one annotator give on a question, or the problems of these rows."""
+def _add(opinions: Opinions, question: Question, judgements: Sequence[Judgement]) -> None:
+    """Add the opinion that the judgements of one annotator give on a question, or the problems of these judgements."""
     current_texts = {"choice": shown_text(question), **texts(question)}
     outdated = [
-        row
-        for row in rows
-        if row.judged.strip() and comparable_text(row.judged) != comparable_text(current_texts[row.field])
+        judgement
+        for judgement in judgements
+        if judgement.judged.strip()
+        and comparable_text(judgement.judged) != comparable_text(current_texts[judgement.field])
     ]
     if outdated:
         opinions.without_effect[question.question_id] = "judged before its texts changed"
-        opinions.problems.append(f"{outdated[0].location}: the question has changed since then; judge it again")
+        opinions.problems.append(
+            f"{outdated[0].location}: the question has changed since this judgement; judge it again"
+        )
         return
-    choice = next((row for row in rows if row.field == "choice"), None)
+    choice = next((judgement for judgement in judgements if judgement.field == "choice"), None)
     if choice is None:
         opinions.without_effect.setdefault(question.question_id, "corrected without a choice")
         missing = "a correction without a choice; add a row with the field choice and the value change"
-        opinions.problems.append(f"{rows[0].location}: {missing}")
+        opinions.problems.append(f"{judgements[0].location}: {missing}")
         return
-    corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
+    corrections = {
+        judgement.field: _clean_correction(judgement) for judgement in judgements if judgement.field != "choice"
+    }
     changed = {name: text for name, text in corrections.items() if text.split() != current_texts[name].split()}
     problems = []
     if choice.value != "change" and corrections:
         name = next(iter(corrections))
         problems.append(f"the choice is {choice.value}, but {name} has a correction; choose change, or remove the row")
     elif choice.value == "change" and not changed:
-        problems.append("the choice is change, but no correction changes a text; write one, or choose accept")
+        problems.append("the choice is change, but no correction changes a text; correct a text, or choose accept")
     elif choice.value == "change":
         flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
         problems += [f"correct the question again. {REASONS.get(flag, flag)}" for flag in flags]
@@ -282,8 +287,8 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         opinions.by_question[question.question_id].append(opinion)
 
 
-def _clean_correction(row: Judgement) -> str:
-    return row.value.strip() if row.field == "text" else " ".join(row.value.split())
+def _clean_correction(judgement: Judgement) -> str:
+    return judgement.value.strip() if judgement.field == "text" else " ".join(judgement.value.split())
 
 
 def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
@@ -297,13 +302,15 @@ def _description(opinion: Opinion) -> str:
 
 
 def _judgement_of(
-    question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
+    question: Question, context: QuestionContext, judgements: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
     """Return the judgement of a context; None without a judgement, or if people judged another text of the context."""
-    names = (question.question_id, question.question)  # a judgement names its question by id or by text
-    listed = (row for name in names for row in rows.get((name, context.context_id), ()))
+    ids = (question.question_id, question.question)  # the `question_id` of a judgement may be the question's text
+    candidates = (
+        judgement for question_id in ids for judgement in judgements.get((question_id, context.context_id), ())
+    )
     text = comparable_text(context.text or "")
-    return next((row for row in listed if comparable_text(row.judged) in ("", text)), None)
+    return next((judgement for judgement in candidates if comparable_text(judgement.judged) in ("", text)), None)
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
@@ -313,9 +320,7 @@ def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None)
     if kind.value != "conflicting":
         return ""
     if answer is None or not any(map(str.isalnum, answer.value)):
-        return (
-            "a conflicting context needs a further judgement, of the field answer: the answer that the context states"
-        )
+        return "a conflicting context needs the answer that the context states; add a row with the field answer"
     if answer.value.casefold() in {form.casefold() for form in question.forms}:
         return f"the kind is conflicting, but {answer.value} is the right answer; correct the kind or the answer"
     return ""

@@ -69,7 +69,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
 
 
 def _summary(rejected: Iterable[Rejected]) -> str:
-    """Return one sentence with each rejection reason, its number of rows and the details of these rows."""
+    """Return a text with each rejection reason, its number of questions, and the details."""
     by_reason: dict[str, list[Rejected]] = {}
     for row in rejected:
         by_reason.setdefault(row.reason, []).append(row)
@@ -81,7 +81,7 @@ def _summary(rejected: Iterable[Rejected]) -> str:
 
 
 def _check_answers(questions: Sequence[Question]) -> list[Question]:
-    """Flag questions with a passage that lacks its answer; log these passages, ambiguous passages and long answers."""
+    """Flag questions with a passage that lacks the passage's answer; log these, ambiguous passages and long answers."""
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
@@ -132,8 +132,8 @@ def _passages_with_both(question: Question) -> list[str]:
 
     def has_both(text: str) -> bool:
         decision = decide(text, context=wrong, original=right)
-        # A passage with only one of the answers may have an unclear stance, too: "until May" for the answer May. So
-        # each answer is searched without the other.
+        # The stance is unclear also in some passages with only one of the answers: "until May" for the answer May. So
+        # each answer is searched alone.
         if decision.reason == "unclear stance":
             return all(_mentions(text, answers) for answers in (right, wrong))
         return decision.verdict == "both"

@@ -1,12 +1,12 @@
 """The entities of queries, and the queries and contexts about them [Du et al. 2024, section 4.1].
 
 The catalog has the templates for the facts of a relation. A base or assertive context states an object that is false of
-its entity, such as "The capital of Norway is Lima". The first negation about an entity denies its own object ("The
+its entity, such as "The capital of Norway is Lima". The first negation about an entity denies the entity's object ("The
 capital of Norway is not Oslo"); further negations deny other objects.
 
-A group of a study file has entities with a label in place of an answer, and its own templates [Du et al. 2024, section
-6 and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair of entities, and is
-relevant only to queries about them. A sentence without slots is relevant to no query.
+A group of a study file has its own templates, and entities that have a label but no answer [Du et al. 2024, section 6
+and appendix G]. A sentence with slots, such as {entity}, is written about each entity or pair of entities. Such a
+sentence is relevant only to queries about this entity or pair. A sentence without slots is relevant to no query.
 """
 
 import logging
@@ -23,7 +23,7 @@ from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.sources.source import Group, LabelledEntity
 
 Choice = Literal["random", "degree"]
-"""The rule that chooses real entities: a random draw, or the entities with the most facts in the graph."""
+"""The rule that chooses real entities: at random, or by degree (the entities with the most facts in the graph)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Entity:
         invented: True for an invented entity.
         object: the right answer of its queries.
         wikidata_id: its item of Wikidata; None if unknown.
-        other_objects: further true objects, which no context may state.
+        other_objects: further true objects, which occur in no context.
         degree: its number of facts in the graph.
         relation_degree: its number of facts of this relation.
     """
@@ -182,20 +182,20 @@ def write_contexts(
                     "have none; leave the relation out"
                 )
             order = generator(seed, name, entity.name, kind).permutation(len(false_objects))
-            own_object = [entity.object] if kind == "negation" else []
-            context_objects = [*own_object, *(false_objects[index] for index in order)]
+            entity_object = [entity.object] if kind == "negation" else []
+            context_objects = [*entity_object, *(false_objects[index] for index in order)]
             if count > len(context_objects):
                 repeating.add(entity.name)
-            for number in range(count):
-                # The entity's own object is used once; the false objects repeat.
-                repetition = max(number - len(own_object), 0) // len(false_objects)
-                index = number - repetition * len(false_objects)
+            for context_index in range(count):
+                # The entity's object is used once; the false objects repeat.
+                repetition = max(context_index - len(entity_object), 0) // len(false_objects)
+                index = context_index - repetition * len(false_objects)
                 # The first template of an object is drawn; each repetition takes the next template.
                 templates = relation.contexts[kind]
                 first = generator(seed, name, entity.name, kind, index, "template").integers(len(templates))
                 template, answer = templates[(first + repetition) % len(templates)], context_objects[index]
                 text = catalog.fill(template, entity=entity.name, answer=answer)
-                context_id = identity(name, entity.name, entity.invented, kind, number, answer, template)
+                context_id = identity(name, entity.name, entity.invented, kind, context_index, answer, template)
                 about = RelationName(name), kind, entity.name, entity.invented
                 contexts.append(Context(context_id, *about, object=answer, text=text))
     if repeating:
@@ -259,7 +259,7 @@ def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
     """Return the contexts of a group: each sentence with slots about each entity, then the sentences without slots."""
     with_slots = [sentence for sentence in group.sentences if "{" in sentence.text]
-    pairs: list[tuple[LabelledEntity | None, Sentence]] = [
+    contexts: list[tuple[LabelledEntity | None, Sentence]] = [
         *((entity, sentence) for entity in group.entities for sentence in with_slots),
         *((None, sentence) for sentence in group.sentences if sentence not in with_slots),
     ]
@@ -276,5 +276,5 @@ def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
             label=sentence.label,
             strength=sentence.strength,
         )
-        for entity, sentence in pairs
+        for entity, sentence in contexts
     ]

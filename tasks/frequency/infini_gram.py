@@ -1,4 +1,4 @@
-"""Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent ones.
+"""Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent names.
 
 A pair has an entity count, and a pair count of the entity near the answer. A name is rare if it occurs at most `fetch`
 times. Each count has one of three kinds:
@@ -10,8 +10,8 @@ times. Each count has one of three kinds:
     approximate  any other pair count: the index estimates how often the two names stand near each other, in tokens
 
 On each side of the name, a passage has at least window + 2 n words, for a longest name of n words, unless its document
-ends there. If a passage is shorter, or if the index lists another number of occurrences than it counts, the name counts
-as not rare. Overlapping passages are merged, so that no word is counted twice.
+ends there. A name is frequent, too, if a passage is shorter, or if the number of listed occurrences differs from the
+count of the index. Overlapping passages are merged, so that no word is counted twice.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _CACHE_SIZE = 16
 """Number of names whose passages stay in memory for other pairs with the same name."""
 _PASSAGE_MARGIN = 8
-"""A passage is requested with this many times the tokens that its words have on average, for words of many tokens."""
+"""Factor of the tokens of a passage over the average tokens of its words, because some words have many tokens."""
 
 
 class IndexCounts:
@@ -119,9 +119,9 @@ class IndexCounts:
         names = {name for pair in pairs for name in (*pair.entity_names, *pair.answer_names)}
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
-    def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
-        """Return the texts around all occurrences of names; None if they are not rare, or if a text cannot be read."""
-        if count > self.fetch or not self.index.can_decode:
+    def _read(self, names: tuple[Ids, ...], total: int, reach: int) -> Sequence[str] | None:
+        """Return the texts around all `total` occurrences of names; None for too many, or if a text cannot be read."""
+        if total > self.fetch or not self.index.can_decode:
             return None
         positions = {ids: self.index.occurrences(ids) for ids in names}
         if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
@@ -161,7 +161,7 @@ class InfiniGramOptions(FrequencyOptions):
     tokenizer: str | None = None
     """A model with the tokenizer of the index: an alias, a hub id or a folder. Without it, only tokens are counted."""
     fetch: int = Field(default=50, ge=0, le=10_000)
-    """The largest number of occurrences of a name whose text is read to count words; one request each."""
+    """The largest number of occurrences of a name that is counted in words; each occurrence takes a request."""
 
     @property
     def default_title(self) -> str:

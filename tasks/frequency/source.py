@@ -25,7 +25,7 @@ class FrequencyOptions(Options):
     source: str
     """The source of the counts."""
     title: str = Field(default="", max_length=200)
-    """The name of the corpus on the page. Empty: the name of its first file or folder, or of the index."""
+    """The name of the corpus on the page; by default, the name of the index, or of the first file or folder."""
     window_words: int = Field(default=50, ge=1, le=1000)
     """The largest distance of an answer from its entity, in words."""
     aliases: NamedPath | None = None

@@ -1,8 +1,8 @@
 """The words of a text, and the names that are searched for among them.
 
-Words are in UTF-8, split at white space, and without punctuation: the Unicode category P and all signs of ASCII such as
-"$". Punctuation is removed within a word, too: "Jean-Paul's" becomes JeanPauls. NumPy removes it from many documents
-together, because str.split alone would take longer than the whole count.
+Words are in UTF-8 and split at white space. Punctuation is removed, also within a word: "Jean-Paul's" becomes
+JeanPauls. Punctuation is the Unicode category P and all signs of ASCII such as "$". NumPy removes the punctuation of
+many documents together, because even str.split of each document would take longer than the whole count.
 
 A name occurs if its words stand side by side, with the same capitals. The aliases of a name count together with it.
 
@@ -12,7 +12,7 @@ A name of one word, such as May, may also be a common word. The default rule for
     share = the share of n in lower case; the names are common words if n > 50 and share > 0.75
 
 Only capitals tell a name from a common word, so names in a script without capitals are never common words. An entity is
-omitted if one of its aliases is a common word or a single letter, because its occurrences count as the entity's.
+omitted if an alias is a common word or a single letter, because occurrences of the alias count for the entity.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger decides.
 """
 
@@ -72,7 +72,7 @@ def _without_other_punctuation(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @cache
 def _kinds() -> NDArray[np.uint8]:
-    """Return the kind of every code point beyond ASCII; 0 for other characters."""
+    """Return the kind of every code point: _PUNCTUATION or _SPACE beyond ASCII, otherwise 0."""
     kinds = np.zeros(sys.maxunicode + 1, np.uint8)
     for point in range(128, sys.maxunicode + 1):
         character = chr(point)
@@ -189,8 +189,8 @@ class Names:
         self.longest = int(self.lengths.max(initial=1))
         self.longest_word = max(map(len, self.texts), default=1)
         pairs_by_entity: list[list[int]] = [[] for _ in ids]
-        for pair, entity in enumerate(entities):
-            pairs_by_entity[entity].append(pair)
+        for pair_index, entity_id in enumerate(entities):
+            pairs_by_entity[entity_id].append(pair_index)
         self.pairs = RaggedArray.from_lists(pairs_by_entity)
         self.is_answer = np.zeros(self.count, bool)
         self.is_answer[self.answer_ids] = True

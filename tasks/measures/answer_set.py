@@ -1,7 +1,8 @@
 """Answer-set persuasion: how far a context moves a query's distribution over the complete answers of the relation.
 
-The complete answers of an open query are the distinct objects of the relation's queries and contexts, and of a closed
-query Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over contexts.
+The complete answers of an open query are the distinct objects of the relation's queries and contexts. The complete
+answers of a closed query are Yes and No. Answer-set susceptibility is the mean of stored answer-set persuasion over
+contexts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -93,12 +94,13 @@ class AnswerSetSusceptibility(QueryScore):
 
 
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
+    query_types = {query.query_type for query in queries}
+    n_answers = {query_type: len(complete_answers(inputs, query_type)) for query_type in query_types}
     stored = inputs.scores["answer_set_persuasion"]
     origins = provenance(stored, "query_id")
     for group, contexts, means in means_over_contexts(inputs, queries, "answer_set_persuasion", by_type=True):
         for query, score, mass in zip(group, means, matrix(stored, group, contexts, "mass"), strict=True):
-            columns = {"contexts": len(contexts), "answers": answers[query.query_type], "mass": float(mass.mean())}
+            columns = {"contexts": len(contexts), "answers": n_answers[query.query_type], "mass": float(mass.mean())}
             yield {**origins[query.query_id], **columns, "answer_set_susceptibility": float(score)}
 
 

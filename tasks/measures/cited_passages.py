@@ -121,15 +121,15 @@ def _source_passages(
         return tuple(sorted(right))
     sources = set(right) if verdict == "both" else set()
     # The passages that state a wrong answer, each as a context of its own.
-    others = {
+    wrong_contexts = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
         for number, passage in enumerate(case.passages, 1)
         if number not in right and passage.answers
     }
-    conflicting = {number: context for number, context in others.items() if context.condition == "conflicting"}
+    conflicting = {number: context for number, context in wrong_contexts.items() if context.condition == "conflicting"}
     if verdict in TAKES_CONTEXT and len({frozenset(context.answers) for context in conflicting.values()}) == 1:
         sources |= conflicting.keys()
-    for number, context in others.items():
+    for number, context in wrong_contexts.items():
         if decision_on(question, context, text).verdict in TAKES_CONTEXT:
             sources.add(number)
     return tuple(sorted(sources))

@@ -87,10 +87,10 @@ def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequenc
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     clusters = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
-    cluster_of = {answer: number for number, cluster in enumerate(clusters) for answer in cluster}
-    for answer, is_equivalent in enumerate(equivalent):
+    cluster_of = {index: number for number, cluster in enumerate(clusters) for index in cluster}
+    for index, is_equivalent in enumerate(equivalent):
         equivalent_to = [samples[other] for other in np.flatnonzero(is_equivalent).tolist()]
-        yield {**common, "sample": samples[answer], "cluster": cluster_of[answer], "equivalent_to": equivalent_to}
+        yield {**common, "sample": samples[index], "cluster": cluster_of[index], "equivalent_to": equivalent_to}
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
@@ -121,7 +121,7 @@ def clusters_of(
         measure: the measure whose parameters give the number of half-samples.
         equivalent: (n, n), the equivalences.
         key: the ids of question and context.
-        complement: True clusters the replies outside of each half-sample.
+        complement: if True, the replies outside of each half-sample are clustered.
     """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
@@ -129,7 +129,7 @@ def clusters_of(
     count, grouping = len(equivalent), inputs.parameters["clusters"].grouping
     halves = draw_halves(count, inputs.parameters[measure].half_samples, inputs.seed, *key)
     if complement:
-        halves = [[answer for answer in range(count) if answer not in half] for half in halves]
+        halves = [[index for index in range(count) if index not in half] for half in halves]
     clusters_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
     return group_answers(equivalent, grouping=grouping), clusters_of_halves
 
@@ -206,7 +206,7 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
             continue
         clusters, clusters_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
         disjoint = last_group_of_each(clusters)
-        disjoint_of_halves = [last_group_of_each(half) for half in clusters_of_halves]
+        disjoint_of_halves = [last_group_of_each(clusters_of_half) for clusters_of_half in clusters_of_halves]
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():

@@ -1,9 +1,9 @@
 """Coherent persuasion: how far a context moves the distributions of clusters of sampled replies.
 
 The next-token distributions along the replies are too large to store. So the pass that samples the replies also
-computes these scores. If the replies are already stored, they keep their clusters, and are sampled again for the
-distributions. In a dtype shorter than float32, rounding may change a new sample. Then the model reads the stored
-tokens.
+computes coherent persuasion. Stored replies keep their clusters, and are sampled again for the distributions. In a
+dtype shorter than float32, rounding may change a new sample. In this case, the model reads the tokens of the stored
+reply.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _stored_reply_distributions(model: Samples, sampled: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply; the model reads a reply that was not sampled again."""
+    """Return the mean distribution along each stored reply; the model reads a reply that differs from new samples."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in sampled.finished_answers.values()
     }
@@ -85,8 +85,8 @@ def persuasion_rows(
 ) -> Iterator[Row]:
     """Yield the scores of every context of every question, without the column `stand_in`.
 
-    A context has no score if no reply with it, or no closed-book reply, has an answer. The scores of a question have no
-    standard errors if the numbers of its replies with an answer differ between contexts.
+    A context has no score if all replies with this context, or all closed-book replies, lack an answer. Standard errors
+    need equal numbers of replies with an answer, closed-book and with each scored context of the question.
 
     Args:
         inputs: the inputs of the pass.
@@ -96,13 +96,13 @@ def persuasion_rows(
     """
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
-    cases = []
+    grouped = []
     for replies, reply_distributions, matrix in zip(sampled, distributions, equivalent, strict=True):
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, replies.key)
         name = f"the answers to {replies.question.printable_name} with the context {replies.case.context_id}"
-        cases.append((replies, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
-    for _, cases_of_question in groupby(cases, key=lambda entry: entry[0].question.question_id):
-        (replies_without, answers_without, matrix_without), *contexts = cases_of_question
+        grouped.append((replies, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
+    for _, grouped_by_context in groupby(grouped, key=lambda entry: entry[0].question.question_id):
+        (replies_without, answers_without, matrix_without), *contexts = grouped_by_context
         with_context = [(replies, answers) for replies, answers, _ in contexts if answers.distributions]
         if not with_context or not answers_without.distributions:
             continue

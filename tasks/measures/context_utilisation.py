@@ -1,9 +1,10 @@
 """Context utilisation: how far a context moves the next token to the answer that the context states.
 
-A relevant context promotes the first tokens of the answers that it states; it has no row if it states no answer, or
-contradictory answers. An irrelevant or neutral context should change nothing, so it promotes the likeliest token
-without the context. Binary utilisation is true if the likeliest token with the context is a promoted token, even if the
-context lowers its probability.
+The promoted tokens of a context are the tokens that should be likely with the context. For a relevant context, the
+promoted tokens are the first tokens of the answers that the context states. A relevant context without an answer, or
+with contradictory answers, has no row. An irrelevant or neutral context should change nothing: its promoted token is
+the likeliest token without the context. Binary utilisation is true if the likeliest token with the context is a
+promoted token. This holds even if the context lowers the probability of the token.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,29 +68,31 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     refuse_thoughts("context_utilisation", model, likeliest, prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
     first_token_by_answer = first_tokens(model, answers, templates)
-    closed_book = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
-    for row, (question, case) in enumerate(cases):
-        closed_book_row = closed_book[question.question_id]
-        if row == closed_book_row or case.condition == "mixed":  # a mixed context states contradictory answers
+    closed_book = {
+        question.question_id: index for index, (question, case) in enumerate(cases) if case.condition == "none"
+    }
+    for index, (question, case) in enumerate(cases):
+        closed_book_index = closed_book[question.question_id]
+        if index == closed_book_index or case.condition == "mixed":  # a mixed context states contradictory answers
             continue
         if case.condition in ("irrelevant", "neutral"):
-            promoted = [next_by_prompt.likeliest(closed_book_row)]
+            promoted = [next_by_prompt.likeliest(closed_book_index)]
         else:
             promoted = [first_token_by_answer[answer] for answer in case.answers]
         if not promoted:
             continue
-        without = next_by_prompt.probability(closed_book_row, promoted)
-        with_context = next_by_prompt.probability(row, promoted)
+        without = next_by_prompt.probability(closed_book_index, promoted)
+        with_context = next_by_prompt.probability(index, promoted)
         yield {
             **case_columns(question, case),
-            "binary_utilisation": next_by_prompt.likeliest(row) in promoted,
+            "binary_utilisation": next_by_prompt.likeliest(index) in promoted,
             "continuous_utilisation": continuous_utilisation(without, with_context),
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
             "probability_with": with_context,
-            "token_without": str(model.tokenizer.decode([next_by_prompt.likeliest(closed_book_row)])),
-            "token_with": str(model.tokenizer.decode([next_by_prompt.likeliest(row)])),
-            "context_cut": prompts[row].context_cut,
+            "token_without": str(model.tokenizer.decode([next_by_prompt.likeliest(closed_book_index)])),
+            "token_with": str(model.tokenizer.decode([next_by_prompt.likeliest(index)])),
+            "context_cut": prompts[index].context_cut,
             "engine": PLAIN,
         }
 

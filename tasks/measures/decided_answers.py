@@ -15,7 +15,7 @@ change the outcome of every context. On a closed-book reply, "context" means the
 - A supporting context states the original answer, so "original" and "both" become "context", and every other verdict
   becomes "neither".
 - With any other context, "context" and "both" stay if only this context conflicts, or if the rule finds this context's
-  answer in the closed-book reply. Otherwise, the rule's verdict replaces them. All other verdicts stay.
+  answer in the closed-book reply. Otherwise, the rule's verdict replaces "context" and "both". All other verdicts stay.
 """
 
 from collections import defaultdict
@@ -44,7 +44,7 @@ class _DecidedVerdict(NamedTuple):
 
     Attributes:
         decider: The name of the person or of the judge.
-        judgement: The number of a person's judgement; None for a judge.
+        judgement: The number of the person's judgement; None for a judge.
     """
 
     verdict: Verdict
@@ -53,8 +53,8 @@ class _DecidedVerdict(NamedTuple):
     judgement: int | None = None
 
 
-def counted_verdicts(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """Return the verdicts without a problem; `data.sources.judgements` names the problems."""
+def usable_verdicts(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """Return the judgements that are verdicts without a problem; `data.sources.judgements` names the problems."""
     return tuple(row for row in judgements if row.field == "verdict" and row.problem is None)
 
 
@@ -74,21 +74,21 @@ def decided_answers(
         judge_verdicts: The judge's verdicts, rows of judged_answers.
         people_verdicts: People's verdicts, on any questions.
     """
-    by_question = _by_question(questions, people_verdicts)
+    verdicts_by_question = _by_question(questions, people_verdicts)
     rule_rows = {tuple(row[name] for name in _KEY): row for row in rule_verdicts}
     judge_decisions = {
         tuple(row[name] for name in _KEY): _DecidedVerdict(row["verdict"], "judge", row["judge"])
         for row in judge_verdicts
         if row["verdict"] and row["rule"] is None  # the rule left the reply undecided
     }
-    decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judge_decisions)}
+    decided_ids = {*verdicts_by_question, *(key[_KEY.index("question_id")] for key in judge_decisions)}
     replies_by_variant: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in answers:
         if row["question_id"] in decided_ids:
             replies_by_variant[row["model"], row["dtype"], row["question_id"]].append(row)
-    by_id = {question.question_id: question for question in questions}
+    question_by_id = {question.question_id: question for question in questions}
     for (_, _, question_id), rows in replies_by_variant.items():
-        question, verdicts = by_id[question_id], by_question.get(question_id, ())
+        question, verdicts = question_by_id[question_id], verdicts_by_question.get(question_id, ())
         yield from _decided_replies(question, rows, rule_rows, judge_decisions, verdicts)
 
 
@@ -97,13 +97,13 @@ def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -
     ids_by_text: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         ids_by_text[question.question].append(question.question_id)
-    by_id: dict[str, list[Judgement]] = defaultdict(list)
+    verdicts_by_id: dict[str, list[Judgement]] = defaultdict(list)
     ids = {question.question_id for question in questions}
     for verdict in sorted(verdicts, key=lambda judgement: (judgement.sample == "", judgement.variant == "")):
         name = verdict.question_id  # the id or the text of a question
         for question_id in [name] if name in ids else ids_by_text[name]:
-            by_id[question_id].append(verdict)
-    return by_id
+            verdicts_by_id[question_id].append(verdict)
+    return verdicts_by_id
 
 
 def _decided_replies(
@@ -129,22 +129,22 @@ def _decided_replies(
     )
     closed_book_decision = decision(closed_book_reply) if closed_book_reply else None
     for row in rows:
-        rule, case = rule_rows.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
-        if rule is None or case is None:
+        rule_row, case = rule_rows.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
+        if rule_row is None or case is None:
             continue
-        decided, new_outcome = decision(row), rule["outcome"]
-        verdict = decided.verdict if decided else rule["verdict"]
+        decided, new_outcome = decision(row), rule_row["outcome"]
+        verdict = decided.verdict if decided else rule_row["verdict"]
         if new_outcome and closed_book_reply and (decided or closed_book_decision):
-            closed_book_rule = decision_on(question, case, closed_book_reply["text"])
-            closed_book_verdict = closed_book_rule.verdict
+            rule_decision = decision_on(question, case, closed_book_reply["text"])
+            closed_book_verdict = rule_decision.verdict
             if closed_book_decision:
-                closed_book_verdict = _verdict_for_context(question, case, closed_book_decision, closed_book_rule)
+                closed_book_verdict = _verdict_for_context(question, case, closed_book_decision, rule_decision)
             new_outcome = outcome(closed_book_reply["text"], row["text"], closed_book_verdict, verdict)
         columns: dict[str, Any]
         if decided:
             columns = {**decided._asdict(), "reason": None}
-        elif new_outcome != rule["outcome"]:
-            columns = {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NO_DECIDER}
+        elif new_outcome != rule_row["outcome"]:
+            columns = {**{name: rule_row[name] for name in ("verdict", "decided_by", "reason")}, **_NO_DECIDER}
         else:
             continue
         yield {**{name: row[name] for name in _KEY}, **columns, "outcome": new_outcome}
@@ -162,7 +162,7 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
 
 
 def _verdict_for_context(
-    question: Question, case: QuestionContext, closed_book_decision: _DecidedVerdict, rule: Decision
+    question: Question, case: QuestionContext, closed_book_decision: _DecidedVerdict, rule_decision: Decision
 ) -> Verdict:
     """Return the verdict on the closed-book reply for one context; the module's docstring has the rules.
 
@@ -170,11 +170,11 @@ def _verdict_for_context(
         question: The question.
         case: A context of the question.
         closed_book_decision: A person's or judge's verdict, in which "context" means any conflicting context's answer.
-        rule: The rule's decision on the same reply, in which "context" means the answer of this context.
+        rule_decision: The rule's decision on the same reply, in which "context" means the answer of this context.
     """
     # A judge decides only what the rule leaves undecided.
-    if closed_book_decision.decided_by == "judge" and rule.is_decided:
-        return rule.verdict
+    if closed_book_decision.decided_by == "judge" and rule_decision.is_decided:
+        return rule_decision.verdict
     if gives_original(question, case):
         return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
     # A verdict that excludes the answers of all conflicting contexts holds for this context, too.
@@ -182,9 +182,9 @@ def _verdict_for_context(
         return closed_book_decision.verdict
     # The reply states this context's answer if the rule finds the answer, or if no other context conflicts.
     conflicting = [context for context in question.contexts if context.condition in CONFLICTING]
-    if rule.verdict in TAKES_CONTEXT or conflicting == [case]:
+    if rule_decision.verdict in TAKES_CONTEXT or conflicting == [case]:
         return closed_book_decision.verdict
-    return rule.verdict
+    return rule_decision.verdict
 
 
 def _in_terms_of_rule(judgement: Judgement, question: Question, case: QuestionContext) -> Verdict:

@@ -65,7 +65,7 @@ def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterat
 
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the mean over contexts and entities of every form; every context counts, also one with an equal text."""
+    """Yield the mean over contexts and entities of every form; contexts with equal texts count separately."""
     for common, means in _means_by_form(inputs, queries):
         score = float(means.mean())
         yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}

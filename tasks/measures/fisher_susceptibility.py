@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Yield the scores of queries without contexts; `fisher` needs draws."""
+    """Yield the scores of queries without contexts; the column `fisher` is None without draws."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
@@ -43,7 +43,8 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
     texts = [query.text for query in queries]
     options: dict[str, Any] = {"top_k": top_k}
     if draws:
-        # top_k None asks for the score of the whole vocabulary, whose likeliest `exact` tokens are computed exactly.
+        # With top_k=None, the score is over the whole vocabulary: the `exact` likeliest tokens are computed exactly,
+        # all other tokens by draws.
         options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, top_k_trace, trace, error in zip(

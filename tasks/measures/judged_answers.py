@@ -1,8 +1,9 @@
-"""Verdicts of a judge on stored replies: on undecided replies, and on a sample of replies that the rule decided.
+"""Verdicts of a judge on stored replies: on undecided replies, and on random replies that the rule decided.
 
-A reply is undecided if its column `decided_by` in whose_answer is NULL; the judge's verdict then replaces the rule's. A
-reply of the sample keeps the rule's verdict; the judge's verdict serves only the agreement of judge and rule.
-`scoring.judging` has the kinds of judges. Verdicts are stored, so that a judge reads each case once.
+A reply is undecided if its column `decided_by` in whose_answer is NULL. The judge's verdict on an undecided reply
+replaces the rule's verdict. A decided reply keeps the rule's verdict; the judge's verdict serves only the agreement of
+judge and rule. `scoring.judging` has the kinds of judges. Verdicts are stored, so that a judge reads equal replies to a
+question once.
 """
 
 import re
@@ -106,7 +107,7 @@ class Judge(NamedTuple):
     Attributes:
         name: its name.
         revision: its revision; "served" at a server, the SHA-256 of the file for a function.
-        ask: returns the verdicts on cases.
+        ask: the function that returns the judge's verdicts on cases.
         model: the judge's language model, whose forward passes are counted; None for other judges.
         batch_size: number of cases whose verdicts are stored together; None for all cases.
     """
@@ -154,9 +155,9 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     prompt_digest = content_key(asdict(judge_prompt()))
-    about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt_digest}
+    identity = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt_digest}
     # A server's replies are already in the cache of responses.
-    stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
+    stored = None if parameters.endpoint else StoredResults(inputs.verdicts, identity)
     # `agreement` is already this relation's share of the study's number (`_with_judge_share` in flows/stages/score.py).
     agreement_keys = _draw_agreement_keys(inputs, parameters.agreement)
     for questions in chunks:
@@ -172,7 +173,7 @@ def _rows(
 ) -> Iterator[Row]:
     """Yield the judge's verdicts on undecided replies, and on the decided greedy replies in `agreement_keys`."""
     origins = question_provenance(inputs.scores["answers"], questions)
-    cases: list[Case] = []
+    judge_cases: list[Case] = []
     rows: list[dict[str, Any]] = []
     pairs = [(question, case) for question in questions for case in question.cases]
     reads_samples = inputs.parameters["judged_answers"].samples
@@ -190,7 +191,7 @@ def _rows(
                 if is_decided and not (greedy and key in agreement_keys):
                     continue
                 text = without_marks(row["text"]) if case.is_numbered else row["text"]
-                cases.append(Case(question.question, context, original, text))
+                judge_cases.append(Case(question.question, context, original, text))
                 rule_verdict = rule_row["verdict"] if is_decided else None
                 rows.append({**origins[key], "sample": row["sample"], "rule": rule_verdict})
     common = {
@@ -199,14 +200,14 @@ def _rows(
         "judge_revision": judge.revision,
         "engine": f"judged by {judge.name}",
     }
-    for row, verdict in zip(rows, _verdicts(judge, stored, cases), strict=True):
+    for row, verdict in zip(rows, _verdicts(judge, stored, judge_cases), strict=True):
         yield {**row, **common, **verdict._asdict()}
 
 
 def _draw_agreement_keys(inputs: Inputs, size: int) -> set[tuple[str, str]]:
-    """Draw `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
+    """Draw at most `size` greedy replies that the rule decided; return the ids of their questions and contexts."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
-    # A judge reads a reply only for an answer: the original answer or the context's.
+    # A judge reads no reply if both the original answer and the context's answer are missing.
     has_answer = {
         (question.question_id, case.context_id): any(sides(question, case))
         for question in inputs.questions

@@ -92,12 +92,12 @@ Chunk = Sequence[Any]
 Row = Mapping[str, Any]
 """A row of scores.
 
-The measure sets the column `engine`; `stored_chunks` adds the relation and the other columns of the model. A row that
-is derived from stored rows already has all of these columns.
+The measure sets the column `engine`; `stored_chunks` adds the other columns of `Score`, such as the relation and the
+model. A row that is derived from stored rows already has all of these columns.
 """
 
 ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
-"""Yields the rows of each chunk in order, by name of the measure."""
+"""A generator that yields a mapping for each chunk, in order: name of a measure -> its rows of the chunk."""
 
 
 class Parameters(Options):
@@ -154,7 +154,7 @@ class Inputs:
         variant: the key of the variant.
         label: the name of the variant in scores; "" for the name of the model.
         decoding: the contrastive decoding; None for the model's own distribution.
-        load_served: loads a model at an endpoint, for measures that use another model than the study's.
+        load_served: loads a model at an endpoint, for measures that use a further model, such as a judge.
         verdicts: the folder of stored verdicts of judges; None to store no verdicts.
     """
 
@@ -328,7 +328,7 @@ class Measures(Registry[Measure]):
         listed = [measure for measure in self.values() if measure.name in missing]
         result = []
         for measure in listed:
-            if measure.computed_with in missing:  # a member of the pass of that measure
+            if measure.computed_with in missing:  # the pass of `computed_with` yields this measure's scores, too
                 continue
             members = [measure, *(other for other in listed if other.computed_with == measure.name)]
             names = tuple(member.name for member in members)

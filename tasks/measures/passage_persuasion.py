@@ -51,10 +51,11 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_prompt
     from swaymeter.tasks.scoring.passage_persuasion import passage_persuasion
 
-    texts = first_token_prompts(inputs)
+    templates = first_token_prompts(inputs)
 
     def prompt(question: Question, case: QuestionContext) -> AnswerPrompt:
-        return answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
+        page = page_of(templates, question, case)
+        return answer_prompt(model, question.question, case.text, page=page, prompts=templates)
 
     omitted: list[_OmittedPassage] = []
     prompts: list[tuple[AnswerPrompt, AnswerPrompt]] = []

@@ -1,6 +1,6 @@
-"""Persuasion, how far a context moves the next-token distribution of a query, and the measures derived from it.
+"""Persuasion, how far a context moves the next-token distribution of a query, and the measures related to persuasion.
 
-`scoring.persuasion` has the formulas. The measures beside persuasion are:
+`scoring.persuasion` has the formulas. The related measures are:
 
 - susceptibility: the mean of stored persuasion over contexts.
 - likeliest_tokens: the likeliest next tokens after a query, in place of whole distributions, which are not stored.
@@ -69,9 +69,10 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
 
 
 def compute_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-    """Yield the result for each item, in order, and compute the next result while the caller uses the current one.
+    """Yield the result for each item, in order; the next result is computed while the caller uses the current result.
 
-    One thread computes all results, because threads must not share a tokenizer. An item's error is raised in its turn.
+    One thread computes all results, because threads must not share a tokenizer. If an item fails, the results of the
+    items before it are yielded, and then its error is raised.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
         futures = (thread.submit(make, item) for item in items)
@@ -129,7 +130,7 @@ def means_over_contexts(
             for group, contexts in inputs.by_contexts(list(grouped)):
                 distinct, weights, columns = distinct_contexts([context.text for context in contexts])
                 # Equal contexts have equal scores, so one column for each distinct context is enough.
-                first_columns = [columns.index(number) for number in range(len(distinct))]
+                first_columns = [columns.index(index) for index in range(len(distinct))]
                 scores = matrix(inputs.scores[measure], group, contexts, measure)[:, first_columns]
                 yield group, contexts, np.ascontiguousarray(scores) @ weights
 
@@ -194,8 +195,8 @@ def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[
                 (query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_by_context, strict=True)
             ]
         next_by_prompt = next_tokens(model, [tokens for _, _, tokens in prompts])
-        for row, (query, context_id, _) in enumerate(prompts):
-            for rank, (token, probability) in enumerate(next_by_prompt.top(row, parameters.tokens), 1):
+        for index, (query, context_id, _) in enumerate(prompts):
+            for rank, (token, probability) in enumerate(next_by_prompt.top(index, parameters.tokens), 1):
                 yield {
                     "query_id": query.query_id,
                     "context_id": context_id,
@@ -262,16 +263,17 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
     reference = _reference_model(inputs, model)
     for group, contexts in inputs.by_contexts(queries):
         context_texts, query_texts = [context.text for context in contexts], [query.text for query in group]
-        own = persuasion(model, context_texts, query_texts, start_token=inputs.start_token)
-        other = persuasion(reference, context_texts, query_texts, start_token=inputs.start_token)
-        for number, (query, differences) in enumerate(zip(group, np.abs(own.scores - other.scores), strict=True)):
+        result = persuasion(model, context_texts, query_texts, start_token=inputs.start_token)
+        in_reference = persuasion(reference, context_texts, query_texts, start_token=inputs.start_token)
+        all_differences = np.abs(result.scores - in_reference.scores)
+        for index, (query, differences) in enumerate(zip(group, all_differences, strict=True)):
             yield {
                 "query_id": query.query_id,
                 "contexts": len(contexts),
-                "engine": own.engine,
+                "engine": result.engine,
                 "reference": reference.dtype,
-                "susceptibility": float(own.susceptibility[number]),
-                "susceptibility_reference": float(other.susceptibility[number]),
+                "susceptibility": float(result.susceptibility[index]),
+                "susceptibility_reference": float(in_reference.susceptibility[index]),
                 "largest_difference": float(differences.max()),
                 "mean_difference": float(differences.mean()),
             }
@@ -337,8 +339,9 @@ def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) ->
         distinct, weights, columns = distinct_contexts([context.text for context in contexts])
         texts = [query.text for query in group]
         prompts = tokenize_prompts(model, distinct, texts, start_token=inputs.start_token)
-        for number, query in enumerate(group):
-            likeliest = model.likeliest([row[number] for row in prompts], parameters.tokens)
+        for index, query in enumerate(group):
+            query_prompts = [prompts_of_context[index] for prompts_of_context in prompts]
+            likeliest = model.likeliest(query_prompts, parameters.tokens)
             bound = persuasion_bound(likeliest, weights.tolist())
             for context, column in zip(contexts, columns, strict=True):
                 yield {

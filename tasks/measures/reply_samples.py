@@ -83,10 +83,10 @@ class SampledReplies:
         return {**case_columns(self.question, self.case), "engine": self.engine}
 
 
-def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
+def page_of(prompt_texts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
     """Return the page that a prompt names as the topic of its question; None if the prompt names no page."""
     # topics: "all" if every prompt names a page, "disputable" if only the prompts of disputable questions do.
-    topics = prompts.about_without_context if case.text is None else prompts.about_with_context
+    topics = prompt_texts.about_without_context if case.text is None else prompt_texts.about_with_context
     return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 
 
@@ -99,7 +99,7 @@ def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | N
 
 
 def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
-    """Return the token limit of thoughts and reply, the prompts, and the limit of thoughts; None for no thoughts."""
+    """Return the token limit of thoughts and reply, the texts of prompts, and the limit of thoughts (None without)."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
@@ -111,18 +111,18 @@ def _limits_and_prompts(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompt
 
 
 def window_rejection(
-    model: Model, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0
+    model: Model, prompt_texts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0
 ) -> str | None:
     """Return the reason why a question exceeds the model's window even without its context; None if it fits."""
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
-    options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
+    options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompt_texts}
     try:
-        # One closed-book case and one with a context are enough, because this check replaces every context by "".
+        # This check replaces every context by "". So one closed-book case and one case with a context are enough.
         case_by_form = {case.text is None: case for case in question.cases}
         for is_closed_book, case in case_by_form.items():
             context = None if is_closed_book else ""
-            answer_prompt(model, question.question, context, page=page_of(prompts, question, case), **options)
+            answer_prompt(model, question.question, context, page=page_of(prompt_texts, question, case), **options)
     except ScoreError as error:
         return str(error)
     return None
@@ -153,7 +153,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         contextless = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
-    # header: the beginning of the assistant's turn, if the prompt lacks it and the model writes it
+    # The model writes the header of the assistant's turn if the prompt lacks the header.
     form, header = prompt_form(model, prompt_texts), answer_header(model, prompt_texts)
     answers = model.sample_answers(
         tokens,

@@ -105,7 +105,7 @@ def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict
 
 
 def rows_of(scores: pa.Table, prompts: Sequence[Query] | Sequence[Question]) -> pa.Table:
-    """Return the stored rows of some queries or questions."""
+    """Return the stored rows of the given queries or questions."""
     column = "query_id" if "query_id" in scores.column_names else "question_id"
     return scores.filter(
         pc.is_in(scores[column], pa.array([getattr(prompt, column) for prompt in prompts], pa.string()))
@@ -150,8 +150,9 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # A question whose stored replies are all left out has an empty list. Another measure stores no row for a reply
-    # without an answer, so only such a reply excuses that its rows are missing.
+    # A question whose stored replies are all left out has an empty list. Measures other than answers store no row for a
+    # reply without an answer. So a question without rows of such a measure is no error if it has a reply without an
+    # answer.
     replies = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = replies.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

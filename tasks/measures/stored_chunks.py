@@ -134,16 +134,16 @@ def _compute_pass(
     return chunk_notes
 
 
-def _chunk_reporter(progress: ReportProgress, done: int, prompts: int, total: int) -> Callable[[float], None]:
-    """Return a function that adds up the prompts read in a chunk, to `prompts` at most, and reports the sum."""
-    answered, reported = 0.0, time.monotonic()
+def _chunk_reporter(progress: ReportProgress, done: int, amount: int, total: int) -> Callable[[float], None]:
+    """Return a function that adds up and reports the prompts read in a chunk; the sum is `amount` at most."""
+    prompts_read, reported = 0.0, time.monotonic()
 
     def report(count: float) -> None:
-        nonlocal answered, reported
-        answered = min(answered + count, prompts)
+        nonlocal prompts_read, reported
+        prompts_read = min(prompts_read + count, amount)
         if time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
-            progress(done + int(answered), total)
+            progress(done + int(prompts_read), total)
 
     return report
 
@@ -193,7 +193,7 @@ def _next_chunk(computed: ComputedRows, models: Sequence[Any]) -> tuple[Mapping[
     }
 
 
-def _store(inputs: Inputs, model: Any, rows: Sequence[Row], output: TableArtifact, about: Mapping[str, Any]) -> None:
+def _store(inputs: Inputs, model: Any, rows: Sequence[Row], output: TableArtifact, notes: Mapping[str, Any]) -> None:
     common: dict[str, Any] = {"relation": inputs.relation}
     model_notes: dict[str, Any] = {}
     if model is not None:
@@ -211,7 +211,7 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], output: TableArtifac
         table = output.table.of([{**common, **row} for row in rows])
     except ValueError as error:
         raise ScoreError(f"relation {inputs.relation}: {error}") from error
-    output.write(table, {**versions(), **model_notes, **about})
+    output.write(table, {**versions(), **model_notes, **notes})
 
 
 def _join(whole: TableArtifact, count: int) -> None:

@@ -232,7 +232,8 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
         return Decision("neither", is_decided=True, reason="no answer to look for")
     if context:
         return decide(text, context=context, original=original, question=question.question)
-    # `decide` needs a side "context", so the original answer takes its place, and the verdict is renamed.
+    # `decide` needs an answer for the side "context". So the original answer is passed as the context's answer, and the
+    # verdict "context" becomes "original".
     decision = decide(text, context=original, original=(), question=question.question)
     return decision._replace(verdict="original") if decision.verdict == "context" else decision
 
@@ -264,7 +265,7 @@ def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
 
 
 def _with_words(answers: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct answers that have words; the rule ignores others, such as the emoji of a flag."""
+    """Return the distinct answers that have words; the rule ignores an answer without words, such as a flag's emoji."""
     return tuple(answer for answer in dict.fromkeys(answers) if words(answer))
 
 

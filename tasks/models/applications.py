@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 RECORDED, APPLICATION = "recorded", "application"
 """The values of `dtype` for recorded replies and for a function."""
 FUNCTION = re.compile(r"(?P<module>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<function>[A-Za-z_]\w*)")
-"""The reference of a function: FILE.py:FUNCTION or MODULE:FUNCTION."""
+"""The pattern of a function's reference: FILE.py:FUNCTION or MODULE:FUNCTION."""
 OBJECT_MODULE = "python"
 """The MODULE in the references of functions that are passed to `swaymeter.audit` as objects."""
 TRIES = 3
@@ -181,7 +181,7 @@ class Application(TextModel):
         return answers
 
     def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
-        """Raise ModelError after too many failed questions: then the function, or a service that it uses, is broken."""
+        """Raise ModelError after too many failed questions, because the function or a service is probably broken."""
         if answer.error is None:
             self._has_replied = True
             self._failures.clear()
@@ -298,21 +298,21 @@ def _loop() -> "asyncio.AbstractEventLoop":
 
 _objects: dict[str, Callable[..., Any]] = {}
 """Functions that were passed as objects, by reference."""
-_named_references: set[str] = set()
-"""References of functions that the user of this process has named."""
+_trusted_references: set[str] = set()
+"""References of functions that may be imported, because the user of this process has named them."""
 
 
-def name_function(reference: str) -> None:
-    """Record that the user of this process names a function, so that `load_function` trusts it.
+def trust_function(reference: str) -> None:
+    """Allow the import of a function, because the user of this process names the function.
 
     A function that only a study file in a workspace names is not trusted: the workspace may come from somebody else.
     """
-    _named_references.add(reference)
+    _trusted_references.add(reference)
 
 
-def is_named(reference: str, *, is_in_workspace: bool) -> bool:
-    """Return True if the user names the function, on the command line or in a study file outside a workspace."""
-    return not is_in_workspace or reference in _named_references
+def is_trusted(reference: str, *, is_in_workspace: bool) -> bool:
+    """Return True if the user named the function, or if its study file lies outside a workspace."""
+    return not is_in_workspace or reference in _trusted_references
 
 
 def register_function(function: Callable[..., Any]) -> str:
@@ -320,7 +320,7 @@ def register_function(function: Callable[..., Any]) -> str:
     name = re.sub(r"\W", "_", getattr(function, "__name__", "") or type(function).__name__).lstrip("0123456789")
     reference = f"{OBJECT_MODULE}:{name or 'function'}"
     _objects[reference] = function
-    name_function(reference)
+    trust_function(reference)
     return reference
 
 
@@ -409,7 +409,7 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
     Raises:
         ModelError: The function is not trusted, cannot be imported, or does not take a question and passages.
     """
-    if not is_named(reference, is_in_workspace=is_in_workspace):
+    if not is_trusted(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
             f"function {reference}: the study file in the workspace names this code, which may be somebody else's; "
             f"to run the function, add --model {reference}"
@@ -433,7 +433,7 @@ def _import(reference: str) -> Callable[..., Any]:
     module_name = reference.rpartition(":")[0]
     folder = str(file.parent.absolute()) if module_name.endswith(".py") else str(Path.cwd())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # then the file can import modules beside it, as with `python FILE.py`
+        sys.path.insert(0, folder)  # so that the file can import modules beside itself, as with `python FILE.py`
     try:
         if module_name.endswith(".py"):
             key = f"swaymeter_application_{content_key({'file': str(file.absolute())})[:16]}"

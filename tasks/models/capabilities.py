@@ -50,7 +50,7 @@ ReplyState = Literal[
     "unrecorded",  # the row of recorded replies has no reply
     "not_asked",  # the recorded replies have no row for the question and context
 ]
-"""The end of a reply, or the reason why it is missing."""
+"""The way in which a reply ends, or the reason why the reply is missing."""
 Tokens = Sequence[int]
 """Token ids."""
 Prompts = Sequence[Sequence[Tokens]]
@@ -70,7 +70,8 @@ class Answer:
         token_ids: the tokens of `text`, the end token included.
         token_log_probs: the log-probability of each of `token_ids`, nats.
         mean_distribution: (V,), the mean next-token distribution over `token_ids`; (0,) if it is unknown.
-        state: the end of the reply; a reply that ends within its thoughts has no text, tokens or distribution.
+        state: the way in which the reply ends; a reply that ends within its thoughts has no text, tokens or
+            distribution.
         thoughts: the text of the thoughts; "" without thoughts.
         thought_ids: the tokens of the thoughts, marks included.
         error: the reason why an application gave no reply; None for every other reply.
@@ -103,7 +104,7 @@ class SampleOptions(TypedDict, total=False):
     """Options of sampled replies; DEFAULT_OPTIONS has the defaults.
 
     Attributes:
-        samples: number of sampled replies beside the greedy one.
+        samples: number of sampled replies beside the greedy reply.
         max_new_tokens: limit of the tokens of a reply, the end token included.
         max_thoughts: limit of the tokens of thoughts; None for models that do not think.
         temperature: temperature of the draws, positive.
@@ -198,12 +199,12 @@ class DiagnosableModel(Model, Protocol):
     """A model that can locate the prompt behind an invalid score."""
 
     def is_broken(self, prompt: Tokens) -> bool:
-        """Return True if the model gives no finite distribution after this prompt read alone."""
+        """Return True if the model gives no finite distribution when it reads only this prompt."""
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
         """Return True if the last tokens of the prompts can attend to a difference between the prompts.
 
-        If not, for example because a sliding window is too short, equal distributions after all prompts are no error.
+        If a sliding window is too short for this, for example, equal distributions after all prompts are no error.
         """
 
 
@@ -224,7 +225,7 @@ class NextTokenLogits(DiagnosableModel, Protocol):
     def greedy_lines(
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
     ) -> tuple[list[list[str]], str]:
-        """Return the greedy replies of one line, [query][context], and the name of the engine that read them."""
+        """Return the greedy replies of one line, [query][context], and the name of the engine."""
 
 
 class LikeliestTokens(Model, Protocol):

@@ -151,12 +151,14 @@ def _load(identity: ModelIdentity, device: str) -> Embedder:
     model = load_pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
     tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     is_hub = identity.origin == "hub"
-    files = folder or (snapshot_folder(identity.location, identity.revision) if is_hub else Path(identity.location))
-    if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
+    settings_folder = folder or (
+        snapshot_folder(identity.location, identity.revision) if is_hub else Path(identity.location)
+    )
+    if _settings(settings_folder / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
         raise ModelError(f"model {identity.name!r} does not pool by the mean; use an embedder with mean pooling")
     # 512: the window of BERT, for models whose files state no limit
-    stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
-    longest = min(stated if isinstance(stated, int) else 512, context_window(model.config) or 512)
+    limit = _settings(settings_folder / "sentence_bert_config.json").get("max_seq_length")
+    longest = min(limit if isinstance(limit, int) else 512, context_window(model.config) or 512)
     return Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
 
 

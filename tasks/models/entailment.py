@@ -2,7 +2,7 @@
 
 Equivalence is symmetric and need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A stand-in
 model, which is an embedder, decides by a threshold on the cosine similarity of two embeddings instead. A decision does
-not depend on the rest of its batch, because a pair whose decision is close is computed again alone, without padding.
+not depend on the rest of its batch, because a pair near the limit of a decision is read again alone, without padding.
 """
 
 import math
@@ -26,7 +26,7 @@ REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 READINGS_A_PAIR = 1.5
-"""Assumed mean number of readings of a pair, for progress; a pair whose first text entails the second is read twice."""
+"""Assumed mean readings of a pair, for progress. Pairs whose shorter text entails the other are read twice."""
 MAX_CACHED = 100_000
 """Limit of the pairs whose decisions stay in memory."""
 
@@ -68,15 +68,15 @@ class Entailment(ABC):
             raise InputError(
                 f"{len(questions)} questions do not match {len(answers)} lists of answers; give one question for each"
             )
-        texts = []
-        for number, replies in enumerate(answers):
-            prefix = "" if questions is None else f"{questions[number]} "
-            texts.append([prefix + answer.strip() if answer.strip() else "" for answer in replies])
-        distinct_texts = [filter(None, dict.fromkeys(replies)) for replies in texts]
-        pairs = dict.fromkeys(_pair(*two) for replies in distinct_texts for two in combinations(replies, 2))
+        text_lists = []
+        for index, answer_list in enumerate(answers):
+            prefix = "" if questions is None else f"{questions[index]} "
+            text_lists.append([prefix + answer.strip() if answer.strip() else "" for answer in answer_list])
+        distinct_texts = [filter(None, dict.fromkeys(texts)) for texts in text_lists]
+        pairs = dict.fromkeys(_pair(*two) for texts in distinct_texts for two in combinations(texts, 2))
         with reporting(len(answers), reports=1):
             equivalent = self._equivalent(pairs)
-        return [_matrix(replies, equivalent) for replies in texts]
+        return [_matrix(texts, equivalent) for texts in text_lists]
 
     @abstractmethod
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
@@ -113,14 +113,15 @@ class EntailmentModel(Encoder, Entailment):
         (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # The shorter text is the first premise. Because it seldom entails the longer text, few pairs are read twice.
+        # The first reading takes the shorter text as the premise. A shorter text seldom entails a longer text, so that
+        # few pairs are read twice.
         with reporting(1, reports=READINGS_A_PAIR * len(pairs)):
             forward = self.entailing(pairs)
             backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
         return {(shorter, longer) for longer, shorter in backward}
 
     def fits(self, pair: tuple[str, str]) -> bool:
-        """Return True if both texts fit the window of the model."""
+        """Return True if premise and hypothesis fit the window of the model together."""
         (ids,) = self._tokenize([pair[0]], [pair[1]])["input_ids"]
         return len(ids) <= self._window
 

@@ -24,12 +24,14 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods in messages. All methods read embeddings; _ALONE reads each query alone.
+# Names of the reading methods in messages. Each method reads embeddings in place of tokens: of queries of any length,
+# of queries of equal length, or (_ALONE) of a single query.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
-# The largest ratio of a batch's longest to its shortest query; 1 forbids padding, because a CPU reads it like text.
-_PADDING = {"cpu": 1.0, "cuda": 2.0}
+# The largest ratio of the longest query of a batch to its shortest query. On a CPU, padding costs as much as text, so 1
+# forbids it.
+_MAX_LENGTH_RATIO = {"cpu": 1.0, "cuda": 2.0}
 
 
 def squared_gradients(
@@ -80,7 +82,7 @@ def _choose_batch(
     long = has_long_positions(model, len(tokens[indices[0]]))
     candidates = [index for index in indices if has_long_positions(model, len(tokens[index])) == long]
     method = _choose_method(model, [tokens[index] for index in candidates])
-    ratio = _PADDING[torch.device(model.device).type] if method == _PADDED else 1
+    ratio = _MAX_LENGTH_RATIO[torch.device(model.device).type] if method == _PADDED else 1
     longest = ratio * len(tokens[indices[0]])
     candidates = [index for index in candidates if len(tokens[index]) <= longest]
     if method == _ALONE:
@@ -102,7 +104,7 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     """Return the fastest exact reading method; ScoreError if even a single query cannot be read from embeddings."""
     # Batch sizes for the four prompts of a comparison, two of each length.
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
-    if _PADDING[torch.device(model.device).type] == 1:
+    if _MAX_LENGTH_RATIO[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
     methods = {method: partial(_read_compared_prompts, model, size) for method, size in sizes.items()}
     method = choose_method(model, queries, methods, fallback="")

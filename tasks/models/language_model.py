@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class LanguageModel(Network):
     """A language model and its tokenizer, with the methods of all protocols in tasks/models/capabilities.py.
 
-    Each method is a function of another module, and this object is its argument `model`.
+    Each method is a function of another module, whose argument `model` is this object.
     """
 
     is_broken = is_broken

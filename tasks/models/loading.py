@@ -73,7 +73,7 @@ def load_language_model(
     """
     identity = identify_language_model(name)
     if revision not in (None, identity.revision):
-        if identity.origin != "hub":  # the hub has every revision
+        if identity.origin != "hub":  # only the hub has other revisions
             raise ModelError(
                 f"model {name!r}: this machine has revision {identity.revision[:12]}, but the run needs "
                 f"{revision[:12]}; copy the same files to every machine of the run"

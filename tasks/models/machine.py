@@ -19,7 +19,8 @@ Without MALLOC_TRIM_THRESHOLD_ in the environment, glibc raises both options by 
 def keep_freed_memory() -> None:
     """Let this process keep freed memory between two chunks of a task.
 
-    With Dask's default for workers, MALLOC_TRIM_THRESHOLD_=65536, a third of a worker's time goes into clearing pages.
+    With Dask's default for workers, MALLOC_TRIM_THRESHOLD_=65536, freed memory goes back to the system, which fills the
+    memory with zeros before its next use. This takes a third of a worker's time.
     """
     if mallopt := _glibc_function("mallopt"):
         for option, size in GLIBC_THRESHOLDS.items():
@@ -27,7 +28,7 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Give freed memory back to the system; tensors of many sizes leave up to twice the memory in use."""
+    """Give freed memory back to the system; after tensors of many sizes, glibc may hold twice the used memory."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 

@@ -40,8 +40,8 @@ def release_memory(device: str) -> None:
 class Halving:
     """Sizes of a batch, such as (queries, derivatives of each); a size is halved after memory ran out.
 
-    Inside `attempt`, the caller computes a batch of at most `amounts`. If `ran_out` is then True, the caller computes
-    the batch again with the new, smaller `amounts`.
+    Inside `attempt`, the caller computes a batch of at most `amounts`. If `ran_out` is True after `attempt`, the caller
+    computes the batch again with the new, smaller `amounts`.
 
     Attributes:
         amounts: the sizes of the next batch.
@@ -64,7 +64,7 @@ class Halving:
 
         Args:
             *amounts: the sizes of this batch.
-            smallest: returns a description of a batch whose sizes are all 1 for the error, such as "a single prompt".
+            smallest: returns the error's description of a batch whose sizes are all 1, such as "a single prompt".
 
         Raises:
             ScoreError: memory ran out, and every amount is 1.

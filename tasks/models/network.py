@@ -1,4 +1,4 @@
-"""The weights and the tokenizer of a language model, and traits of both that are learnt in use."""
+"""The network and the tokenizer of a language model, and traits of both that are learnt in use."""
 
 import inspect
 from collections.abc import Mapping
@@ -73,8 +73,8 @@ class ModelTraits:
         prompts_at_once: limit of the prompts whose replies are decoded together, set after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds to a text, by token id.
-        conversations: the format of prompts, by the texts and settings of the study's prompts.
-        longest_turns: characters of the longest turn that the chat template did not cut, by these texts and settings.
+        conversations: for each `prompt` of the study, the format of prompts.
+        longest_turns: for each `prompt` of the study, characters of the longest turn that the template did not cut.
     """
 
     method_decisions: dict[ReadingMethod, MethodDecision] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Network:
 
     @property
     def reading(self) -> str | None:
-        """Rejected reading methods with their reasons; None if no method is rejected."""
+        """The column `reading` of the database: rejected reading methods with reasons; None without a rejection."""
         decisions = list(self.traits.method_decisions.items())  # a copy, because another thread may add decisions
         reasons = [f"not by {method}: {decision.reason}" for (method, _), decision in decisions if decision.reason]
         return "; ".join(dict.fromkeys(reasons)) or None

@@ -158,26 +158,26 @@ def load_pretrained(
         logging.getLogger(library).setLevel(logging.ERROR)
     loads_weights, is_hub = "dtype" in options, identity.origin == "hub"
     source = str(folder or identity.location)
-    files = snapshot_folder(source, identity.revision) if is_hub else Path(source)
+    local_folder = snapshot_folder(source, identity.revision) if is_hub else Path(source)
     options |= {"revision": identity.revision} if is_hub else {"local_files_only": True}
     if loads_weights:
         options |= {"output_loading_info": True} | ({} if is_hub else {"use_safetensors": True})
     if is_hub:
-        verify_snapshot(identity.name, files)
+        verify_snapshot(identity.name, local_folder)
     try:
         if loads_weights and not is_hub:
-            _check_layers(identity, files)
+            _check_layers(identity, local_folder)
         loaded = load(source, trust_remote_code=False, **options)
     except ModelError:
         raise
     except Exception as error:
         reason = first_line(error)
         if isinstance(error, SafetensorError):  # truncated, or not a file of weights
-            reason += f"; its weights are damaged: remove the folder {files} and download the model again"
+            reason += f"; its weights are damaged: remove the folder {local_folder} and download the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if is_hub:
-        verify_snapshot(identity.name, files)  # again, because the load may have downloaded files
-        check_index(identity.name, files)
+        verify_snapshot(identity.name, local_folder)  # again, because the load may have downloaded files
+        check_index(identity.name, local_folder)
     if loads_weights:
         loaded, loading_info = loaded
         _check_weights(identity, loaded, (name for name in loading_info["missing_keys"] if not name.startswith(unused)))
@@ -188,7 +188,7 @@ def load_pretrained(
 
 
 def _check_layers(identity: ModelIdentity, folder: Path) -> None:
-    """Raise ModelError if config.json sets more layers than there are weights, because building them may take hours."""
+    """Raise ModelError if config.json sets more layers than there are tensors; building the layers may take hours."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))

@@ -70,7 +70,7 @@ class UnloadedModel:
 
 
 @load_once
-def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
+def unloaded_model(identity: ModelIdentity) -> UnloadedModel | None:
     """Return a model without its weights, or None if this machine lacks its tokenizer; nothing is downloaded."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer

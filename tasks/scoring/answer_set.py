@@ -8,10 +8,10 @@
 
 a is an answer, q a query, and c a context that has the share p(c) of the contexts.
 
-The end of an answer is part of it, so "New York" does not contain "New York City". An answer ends with an
-end-of-sequence token, or a token whose text begins with a terminator. A token with which another answer continues is no
-end: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other, and their
-probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
+A complete answer includes its end, so the probability of "New York" does not include that of "New York City". An answer
+ends with an end-of-sequence token, or a token whose text begins with a terminator. A token with which another answer
+continues is no end: "St" does not end before "." because "St. Louis" continues with ".". So complete answers exclude
+each other, and their probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
 What it is not: persuasion of the next token, for which every token of the vocabulary is an answer. If the mass is
 small, most of the model's probable answers are outside the set.
 Source: this project, with the scores of Du et al. 2024, Eq. 2-4, who name the limitation to first tokens.

@@ -88,11 +88,11 @@ def coherent_persuasions(
         InputError: a row is not a distribution, or the groups or half-samples do not match.
         ScoreError: the score of the answers or of a half-sample is not finite.
     """
-    scores_of_pairs = [pair.scores() for pair in _pairs(closed_book, contexts)]
+    scores_by_context = [sums.scores() for sums in _sums_by_context(closed_book, contexts)]
     answer_counts = [len(answers.distributions) for answers in contexts]
     return [  # rounding may leave -1e-15
         (max(float(scores[0]), 0.0), standard_error(scores[1:], count))
-        for scores, count in zip(scores_of_pairs, answer_counts, strict=True)
+        for scores, count in zip(scores_by_context, answer_counts, strict=True)
     ]
 
 
@@ -108,29 +108,31 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
     """
     if not answers.halves:
         return None
-    (pair,) = _pairs(answers, [replace(answers, halves=others)])
-    return max(float(pair.scores()[1:].mean()), 0.0)
+    (sums,) = _sums_by_context(answers, [replace(answers, halves=others)])
+    return max(float(sums.scores()[1:].mean()), 0.0)
 
 
-def _pairs(closed_book: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
+def _sums_by_context(closed_book: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Sums"]:
     query = _Side(closed_book)
-    pairs = [_Pair(query, _Side(answers)) for answers in contexts]
+    sums_by_context = [_Sums(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
         block = slice(start, start + _BLOCK)
         logarithms = query.logarithms(block)
-        for pair in pairs:
-            pair.add(block, logarithms)
-    return pairs
+        for sums in sums_by_context:
+            sums.add(block, logarithms)
+    return sums_by_context
 
 
 class _Side:
     """The answers to one prompt as matrices.
 
+    A grouping is the groups of all answers, or the groups of a half-sample. There are s groupings, all answers first.
+
     Attributes:
-        rows: (d, V), the different distributions.
-        weights: (g, d), the weight of each distribution in the mean of each group; a group of several groupings has
-            one row.
-        shares: (s, g), the weight of each group in each grouping: first that of all answers, then one per half-sample.
+        rows: (d, V), the distinct distributions of answers.
+        weights: (g, d), the weight of each distribution in the mean of each group. A group that several groupings
+            contain has a single row.
+        shares: (s, g), the weight of each group in each grouping.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
@@ -140,19 +142,19 @@ class _Side:
         row_of = [list(distinct).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(distinct.values()), row_of)
         groupings = [answers.groups, *answers.halves]
-        number_of_group: dict[tuple[int, ...], int] = {}  # by the group's counts of each row
-        numbers_by_grouping = []
+        index_of_group: dict[tuple[int, ...], int] = {}  # by the number of the group's answers with each distribution
+        indices_by_grouping = []
         for groups in groupings:
             counters = [Counter(row_of[member] for member in group) for group in groups]
             counts_of_groups = [[counter[row] for row in range(len(distinct))] for counter in counters]
             # Groups with proportional counts have the same mean, so counts are in lowest terms.
             lowest = [tuple(count // gcd(*row_counts) for count in row_counts) for row_counts in counts_of_groups]
-            numbers_by_grouping.append([number_of_group.setdefault(item, len(number_of_group)) for item in lowest])
-        counts = np.array(list(number_of_group), dtype=np.float64)
+            indices_by_grouping.append([index_of_group.setdefault(item, len(index_of_group)) for item in lowest])
+        counts = np.array(list(index_of_group), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
-        self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(number_of_group)))
-        for shares, numbers in zip(self.shares, numbers_by_grouping, strict=True):
-            np.add.at(shares, numbers, 1 / len(numbers))
+        self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(index_of_group)))
+        for shares, indices in zip(self.shares, indices_by_grouping, strict=True):
+            np.add.at(shares, indices, 1 / len(indices))
 
     def logarithms(self, block: slice) -> _Logarithms:
         rows = self.rows[:, block]
@@ -163,12 +165,12 @@ class _Side:
         return np.log(np.where(is_zero, 1.0, means)), is_zero
 
 
-class _Pair:
-    """The answers without and with a context, and sums over the vocabulary for each distribution k with the context.
+class _Sums:
+    """Sums over the vocabulary for each distribution k of the answers with a context, and each group v.
 
     Attributes:
-        _cross: (d, g), sum p_k log p_v for each group v without the context.
-        _own: (d, g'), sum p_k log p_v for each group v with the context.
+        _query_sums: (d, g), sum p_k log p_v for each group v without the context.
+        _context_sums: (d, g'), sum p_k log p_v for each group v with the context.
         _impossible: (d, g), the number of tokens that k can give and group v without the context cannot.
     """
 
@@ -176,7 +178,7 @@ class _Pair:
         if query.rows.shape[1] != context.rows.shape[1]:
             raise InputError(
                 f"{query.name} has {query.rows.shape[1]} columns and {context.name} {context.rows.shape[1]}; "
-                "give both a column for each token of one vocabulary"
+                "give both a column for each token of the same vocabulary"
             )
         if query.half_count != context.half_count or (query.half_count and query.answer_count != context.answer_count):
             raise InputError(
@@ -185,15 +187,15 @@ class _Pair:
                 "equal numbers"
             )
         self._query, self._context = query, context
-        self._cross = np.zeros((len(context.rows), len(query.weights)))
-        self._own = np.zeros((len(context.rows), len(context.weights)))
-        self._impossible = np.zeros_like(self._cross)
+        self._query_sums = np.zeros((len(context.rows), len(query.weights)))
+        self._context_sums = np.zeros((len(context.rows), len(context.weights)))
+        self._impossible = np.zeros_like(self._query_sums)
 
     def add(self, block: slice, query_logarithms: _Logarithms) -> None:
         rows = self._context.rows[:, block]
         logarithms, is_zero = query_logarithms
-        self._cross += rows @ logarithms.T
-        self._own += rows @ self._context.logarithms(block)[0].T
+        self._query_sums += rows @ logarithms.T
+        self._context_sums += rows @ self._context.logarithms(block)[0].T
         if is_zero is not None:
             self._impossible += (rows > 0) @ is_zero.T.astype(np.float64)
 
@@ -201,8 +203,10 @@ class _Pair:
         """Return the scores (s,) of all answers and of each half-sample."""
         weights, shares = self._context.weights, self._context.shares
         mean_weights = shares @ weights  # (s, d), the weights of answers in the mean over a grouping's groups
-        own = shares @ (weights @ self._own).diagonal()  # (s,), the mean of sum p_h log p_h
-        scores: NDArray[np.float64] = own - ((mean_weights @ self._cross) * self._query.shares).sum(axis=1)
+        context_terms = shares @ (weights @ self._context_sums).diagonal()  # (s,), the mean of sum p_h log p_h
+        # (s,), the mean of sum p_h log p_g
+        query_terms = ((mean_weights @ self._query_sums) * self._query.shares).sum(axis=1)
+        scores: NDArray[np.float64] = context_terms - query_terms
         scores[((mean_weights @ self._impossible) * self._query.shares).sum(axis=1) > 0] = np.inf
         broken = np.flatnonzero(~np.isfinite(scores)).tolist()
         if broken:

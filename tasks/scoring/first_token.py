@@ -1,8 +1,8 @@
-"""The first token of an answer after a prompt, and context utilisation, which is computed from its probability.
+"""The first token of an answer after a prompt, and context utilisation, computed from this token's probability.
 
 Prompt and answer are tokenized as one text. In the form `plain`, the answer follows a space, unless the prompt ends
 with a blank.
-What it is not: the whole answer. Answers with the same first token (New York and New Delhi) count as the same.
+A first token is not the whole answer: answers with the same first token (New York and New Delhi) count as the same.
 
 Context utilisation compares two probabilities of a token t as the next token: P(t|Q) after the question Q alone, and
 P(t|Q,C) after the question with the context C. For a relevant context, t is the first token of the answer that the
@@ -12,9 +12,9 @@ context states. For an irrelevant or neutral context, t is the likeliest token w
                        (P(t|Q,C) - P(t|Q)) / P(t|Q)
 CCU is the change of the probability as a share of the possible change in its direction: -1 for a fall to 0, and 1 for a
 rise to 1. If the probability stays 1, the ratio is 0/0 and there is no score.
-What it is not: accuracy. The context's answer and the closed-book answer may each be right or wrong. CCU is no
-difference of probabilities, either: close to P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall
-of 0.001 next to nothing.
+Context utilisation is not accuracy: the context's answer and the closed-book answer may each be right or wrong. CCU is
+no difference of probabilities: close to P(t|Q) = 1, a rise of 0.001 may be the whole possible change, and a fall of
+0.001 next to nothing.
 Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
 and appendix C, Eq. 1 (CCU). This project: no score for 0/0; if the context states several forms of its answer, P(t) is
 the summed probability of their first tokens, and BCU is 1 if any of these tokens is the likeliest one.
@@ -77,10 +77,12 @@ def next_tokens_together(
 ) -> tuple[NextTokens, str]:
     """Return the logits of the next token after every prompt, and the name of the engine.
 
+    The engine `PREFIX_TREE` reads a common prefix of the prompts once.
+
     Args:
         model: the model.
         prompts: the prompts.
-        batch_size: number of prompts in a forward pass, if the model cannot read a common prefix once.
+        batch_size: number of prompts in a forward pass of any other engine.
 
     Raises:
         ScoreError: a prompt has no distribution.

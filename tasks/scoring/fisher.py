@@ -27,7 +27,7 @@ from swaymeter.tasks.models.capabilities import Differentiable
 from swaymeter.tasks.models.prompts.tokens import shorten
 
 MIN_DRAWS = 32
-"""Lower bound of the draws for an estimate, so that they also give its standard error."""
+"""The smallest number of draws for an estimate; fewer draws give no reliable standard error."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,11 +52,11 @@ Reason = Literal[
     "unfinished thoughts",
     "another value",
     "another answer or none",
-    "no yes or no in words",
-    "yes or no of neither side",
+    "no yes or no in words",  # such as "Built in 1990." for the answer yes
+    "yes or no of neither side",  # such as "No." if the only answer is yes
     "unclear stance",
     "denied",
-    "fits both answers",
+    "fits both answers",  # such as "9 o'clock" for 9 a.m. and 9 p.m.
     "repeats the question",
     "part of another name",
     "no answer to look for",
@@ -221,7 +221,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
         names += longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
-    question_parts = stance.question_words(question_texts)
+    question_parts = stance.question_of(question_texts)
     lists = [(cast("Side", name.side), Items(name.items, name.are_ordered)) for name in names if name.items]
     distinct_lists = tuple(dict.fromkeys(lists))
     parts = {
@@ -246,7 +246,10 @@ def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> s
 def _sides_named(
     reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides
 ) -> tuple[set[Side], Reason | None]:
-    """Return the sides whose answer a reply names, or the reason why the reply names no answer."""
+    """Return the sides whose answer a reply states, and the reason why a mentioned answer is not stated.
+
+    The reason is None if the reply states an answer, mentions no answer, or refuses.
+    """
     if not all_mentions:
         return set(), None
     valid_mentions, reasons = _valid_mentions(reply, all_mentions, sides)
@@ -287,7 +290,10 @@ def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
 def _valid_mentions(
     reply: Sequence[Word], all_mentions: Sequence[Mention], sides: _Sides
 ) -> tuple[list[Mention], set[Reason]]:
-    """Return the mentions that count, in their order, and the reasons against the other mentions (wording.forms)."""
+    """Return the mentions that count, in their order, and the reasons against the other mentions.
+
+    A loose form counts only as defined in wording.forms.
+    """
     candidates: list[Mention] = []
     reasons: set[Reason] = set()
     for mention in longest(all_mentions):

@@ -1,16 +1,16 @@
 """Verdicts of a judge on undecided replies: a language model, an entailment model or a Python function.
 
     language model      arg max over the offered letters l of p(l | prompt), with p the next-token distribution
-    server              the letter in its reply, in JSON or alone
-    entailment model    the sides whose answer is entailed: the text "question reply" entails "question name" for any
-                        name of the answer
+    server              the letter in the server's reply, in JSON or alone
+    entailment model    the sides whose answer is entailed: question and reply, joined to one text, entail the question
+                        joined with any name of the answer
     function            the function's return value
 
 The prompt (`judge` in prompts.yaml) has the question, the reply, a letter for each verdict, and up to ten names each of
 the right answer and of the passage's answer. It does not name the model that wrote the reply. If a side has no answer,
 the prompt offers neither its verdict nor "both". If the logits of the two best letters nearly tie, the prompt is read
 again alone, so that a verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
-What it is not: a measure of truth. The judge has biases, such as a preferred letter, and may know the right answer.
+A verdict does not measure truth. The judge has biases, such as a preferred letter, and may know the right answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
 prompt is this project's.
 """
@@ -36,9 +36,9 @@ LETTERS = "ABCDE"
 MAX_NAMES = 10
 """Limit of the names of an answer in the prompt; some facts have a hundred names."""
 MAX_TOKENS = 32
-"""Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
-# If the logits of the two best letters differ by less, the prompt is read again alone. Batches cause far smaller
-# differences.
+"""Limit of the tokens of a served judge's reply. A letter in JSON is shorter, so text beside the JSON is noticed."""
+# If the logits of the two best letters differ by less than this limit, by dtype, the prompt is read again alone.
+# Batches change logits far less.
 _NEAR_TIE = {"float32": 1e-3}
 _NEAR_TIE_IN_SHORT_DTYPES = 0.5
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
@@ -51,8 +51,8 @@ class Case(NamedTuple):
 
     Attributes:
         question: the question.
-        context: the answer of the passage and its other names.
-        original: the right answer and its other names. Either `context` or `original` may be empty.
+        context: names of the passage's answer.
+        original: names of the right answer. Either `context` or `original` may be empty.
         reply: the reply.
     """
 

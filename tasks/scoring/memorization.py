@@ -6,8 +6,9 @@ n_original replies give the query's original answer, and n_substitute replies gi
 conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or negates the
 query's answer. A negation names no substitute, so any answer but the original one counts as a substitute; negations are
 counted separately. The reply is the greedy continuation, one line of at most 10 tokens; its beginning is its answer.
-What it is not: accuracy. The ratio leaves out replies with neither answer. The ratio of the released code is
-`memorization_ratio_all`: it counts each distinct context once, conflicting or not. There 0/0 is 0, and here None.
+What it is not: accuracy. The ratio leaves out replies with neither answer.
+The ratio of the released code is `memorization_ratio_all`, which counts each distinct context once, conflicting or not.
+The released code gives 0 for 0/0, and this project None.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
@@ -70,8 +71,8 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     """Return the side of the answer that a greedy reply begins with: "original", "context" or "other".
 
     For a closed query, "Yes" is the original answer and "No" is the context's. If a text begins with both answers, the
-    longer answer counts: "New York City" is not "New York". A negation names the object that it denies, so a reply with
-    this object gives neither answer.
+    longer answer counts: "New York City" is not "New York". A reply with an object that the context only denies is
+    "other", unless the object is the original answer.
 
     Args:
         text: the greedy reply.
@@ -119,16 +120,16 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
     def ratio(original: int, substitute: int) -> float | None:
         return original / (original + substitute) if original + substitute else None
 
-    pairs = Counter((reply.conflict, reply.follows) for reply in replies)
+    counts = Counter((reply.conflict, reply.follows) for reply in replies)
     # reversed: of contexts with equal texts, the first one counts.
     distinct = Counter({reply.context: reply.follows for reply in reversed(replies)}.values())
-    original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
+    original, substitute = counts["substitution", "original"], counts["substitution", "context"]
     return {
         "original": original,
         "substitute": substitute,
         "memorization_ratio": ratio(original, substitute),
-        "negation_original": pairs["negation", "original"],
-        "negation_substitute": pairs["negation", "context"] + pairs["negation", "other"],
+        "negation_original": counts["negation", "original"],
+        "negation_substitute": counts["negation", "context"] + counts["negation", "other"],
         "all_original": distinct["original"],
         "all_substitute": distinct["context"],
         "memorization_ratio_all": ratio(distinct["original"], distinct["context"]),

@@ -66,7 +66,7 @@ def passage_persuasion(
     Args:
         model: the model.
         pairs: pairs of prompts; pairs with the same first prompt follow one another.
-        batch_size: number of prompts in a forward pass, if the model cannot share prefixes.
+        batch_size: number of prompts in a forward pass, if the engine does not share prefixes.
 
     Raises:
         ScoreError: a prompt has no distribution, a score is not finite, or different prompts all give the same

@@ -6,8 +6,9 @@
     entity-independent   kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. The variable a is an answer's first token, any token of the vocabulary.
-kappa(c) is the mean persuasion of a context over the queries of a form, one for each entity in E. The context is about
-one of these entities, and is put before every query. gamma is the entity-independent susceptibility of the form.
+kappa(c) is the mean persuasion of a context over the queries of a query form, such as "The capital of {entity} is". The
+form has one query for each entity in E. The context is about one of these entities, and is put before every query.
+gamma is the entity-independent susceptibility of the form.
 p(.|q) is not the distribution without a context. An estimate from n contexts is at most log n, so scores from different
 n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
@@ -65,11 +66,11 @@ def persuasion(
         prompts: `[context][query]` tokens of the distinct contexts (see `distinct_contexts`) before the queries, as
             `tokenize_prompts` returns them; None tokenizes them.
         start_token: True begins tokenized prompts with the tokenizer's start token, if it has one.
-        memory: bytes of memory in addition to the model's weights; None for `memory_budget`.
+        memory: bytes of memory beside the model; None for `memory_budget`.
 
     Raises:
         UsageError: contexts or queries are empty.
-        ScoreError: a prompt does not fit the model, or a score is not finite; the message has its query and context.
+        ScoreError: a prompt does not fit the model, or a score is not finite; the message has the query and context.
     """
     distinct, weights, columns = distinct_contexts(contexts)
     context_weights = torch.from_numpy(weights).to(model.device, torch.float32)

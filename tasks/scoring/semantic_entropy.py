@@ -1,7 +1,7 @@
 """Semantic entropy: how much a model's answers to one input differ in meaning.
 
-A cluster v has answers of one meaning. p(a_k|x) is the product of the probabilities of the tokens of answer k, its end
-token included. There are V clusters and K answers.
+A cluster v, in the functions a group, has answers of one meaning. p(a_k|x) is the product of the probabilities of the
+tokens of answer k, its end token included. There are V clusters and K answers.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
     length_normalised  like sum, but with the mean log-probability of an answer's tokens as log p(a_k|x)
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a cluster, then renormalised
@@ -31,15 +31,15 @@ Grouping = Literal["disjoint", "overlapping", "first_member"]
 def group_answers(
     equivalent: NDArray[np.bool_], among: Sequence[int] | None = None, *, grouping: Grouping = "disjoint"
 ) -> list[list[int]]:
-    """Cluster equivalent answers, greedily in order.
+    """Group equivalent answers, greedily in order.
 
     disjoint      an answer joins the first group whose members are all equivalent to it [Marjanovic et al. 2024,
                   App. A.3]
-    overlapping   as Marjanovic et al. released: every answer opens a group. All other answers, earlier and later ones,
-                  join it in order if they are equivalent to its opener and to the answer that joined last. Equal groups
-                  count once
-    first_member  as Farquhar et al. 2024 released: an answer without a group opens one, and every later answer that is
-                  equivalent to it moves to this group, even if it already has a group
+    overlapping   as Marjanovic et al. released: every answer opens a group. Every other answer, earlier or later, joins
+                  the group if it is equivalent to the group's opener and to the group's last member. Equal groups count
+                  once
+    first_member  as Farquhar et al. 2024 released: an answer without a group opens a group. Every later answer that is
+                  equivalent to the opener moves to the new group, even out of another group
 
     Args:
         equivalent: (n, n) bool, symmetric, true on the diagonal.
@@ -73,10 +73,10 @@ def group_answers(
         return _first_member_groups(rows, answers)
     groups: list[list[int]] = []
     for answer in answers:
-        own_group = next((group for group in groups if all(rows[answer][member] for member in group)), None)
-        if own_group is None:
-            groups.append(own_group := [])
-        own_group.append(answer)
+        fitting_group = next((group for group in groups if all(rows[answer][member] for member in group)), None)
+        if fitting_group is None:
+            groups.append(fitting_group := [])
+        fitting_group.append(answer)
     return groups
 
 
@@ -103,8 +103,8 @@ def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
 
     The released code of Marjanovic et al. does the same, but orders groups like a set, differently in each run.
     """
-    last_group = {answer: number for number, group in enumerate(groups) for answer in group}
-    remaining = ([answer for answer in group if last_group[answer] == number] for number, group in enumerate(groups))
+    last_group = {answer: index for index, group in enumerate(groups) for answer in group}
+    remaining = ([answer for answer in group if last_group[answer] == index] for index, group in enumerate(groups))
     return [group for group in remaining if group]
 
 
@@ -187,21 +187,21 @@ def _memberships(group_lists: Sequence[Sequence[Sequence[int]]], answers: int) -
     """Return a mask (s, g, n), True if group g of list s has answer n; short lists end in empty groups."""
     members = np.zeros((len(group_lists), max(map(len, group_lists)), answers), dtype=bool)
     for row, groups in enumerate(group_lists):
-        for number, group in enumerate(groups):
-            members[row, number, list(group)] = True
+        for column, group in enumerate(groups):
+            members[row, column, list(group)] = True
     return members
 
 
 def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) -> NDArray[np.float64]:
     summary = np.sum if kind == "sum" else np.mean
-    for number, log_probs in enumerate(token_log_probs):
+    for index, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:
-            raise InputError(f"answer {number} has no token; it needs at least its end token")
+            raise InputError(f"answer {index} has no token; it needs at least its end token")
     log_probabilities = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
     if not np.isfinite(log_probabilities).all():
-        number = int(np.argmin(np.isfinite(log_probabilities)))
+        index = int(np.argmin(np.isfinite(log_probabilities)))
         raise ScoreError(
-            f"answer {number} has the log-probability {log_probabilities[number]}, so the entropy is not a number"
+            f"answer {index} has the log-probability {log_probabilities[index]}, so the entropy is not a number"
         )
     return log_probabilities
 

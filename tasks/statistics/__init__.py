@@ -1,4 +1,4 @@
-"""The statistics and their registry: comparisons, means with intervals, correlations, regressions and words.
+"""Statistics of scores and replies, such as means with intervals, and their registry.
 
 A `Statistic` has a row type, the named queries that it reads (data/warehouse/sql), and `compute`. `compute` takes the
 results of the queries as pandas frames, and returns rows. A `Comparison` (`group_tests`) makes a statistic that

@@ -2,7 +2,7 @@
 
 Two `Snapshot`s are joined on the ids of their items: queries, and questions under a context. Headline numbers are
 compared over replies to the same texts only. `differences` compares the headline numbers of two runs. For the statistic
-`model_differences`, it compares the models of one study in the same way:
+`model_differences`, `differences` compares the models of one study in the same way:
 
     difference = mean of (first value - second value) over the items that have both values
     direction    the first that fits:
@@ -19,17 +19,19 @@ Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and t
     difference    A - B                                        now - before
     p_adjusted    two families                                 one family: all numbers of the run
     models        of the same name and dtype; if none is in    of the same name and dtype; if none is in both
-                  both, every model of A with every one of B   runs, the only model of each run
+                  both, every pair of a model of A and a       runs, the only model of each run
+                  model of B
 
 p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs. Of a hundred
 runs without a change, about five show a change by chance, if replies vary at all. Greedy replies of one model to one
 prompt do not vary.
 
-A fact's subject is identified by its IRI, and a question's subject by its Wikidata id and property. If a snapshot lacks
-these identifiers for a relation, the name identifies the subject. A disputed sentence is identified by its page and
-both answers. If a static fact has become temporal, its question stays the same, in another partition. Sources,
-revisions, and fields that only one snapshot has are not compared; a changed source still changes the version of the
-dataset. If a subject has several rows, equal rows are paired first, then rows with equal answers.
+The subject of a fact is identified by the subject's IRI; the subject of a question, by the subject's Wikidata id and
+the question's property. If a snapshot lacks these identifiers for a relation, the name identifies the subject. A
+disputed sentence is identified by its page and both answers. If a static fact has become temporal, its question stays
+the same, in another partition. Sources, revisions, and fields that only one snapshot has are not compared; a changed
+source still changes the version of the dataset. If a subject has several rows, equal rows are matched first, then rows
+with equal answers.
 """
 
 import json
@@ -293,7 +295,13 @@ def _item_ids(frames: Frames) -> set[str]:
 
 
 def _reasons(missing: Collection[str], item_ids: Collection[str], no_value: str) -> Counter[str]:
-    """Count the reasons why items have no value in the other run, whose items are `item_ids`, with or without value."""
+    """Count the reasons why the missing items have no value in a run.
+
+    Args:
+        missing: Ids of the items.
+        item_ids: Ids of all items of the run, also of items without a value.
+        no_value: Reason for an item that the run has, but without a value.
+    """
 
     def reason(item: str) -> str:
         if item in item_ids:
@@ -316,8 +324,8 @@ def differences(frames: Frames, seed: int) -> list[Row]:
         for (first, first_values), (second, second_values) in combinations(values_by_item, 2):
             pairs_of_models.append((first, second))
             values_of_both.append(first_values.to_frame().join(second_values.rename("against"), how="inner"))
-        changes = [(both["value"] - both["against"], both.index.get_level_values("cluster")) for both in values_of_both]
-        results = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
+        samples = [(both["value"] - both["against"], both.index.get_level_values("cluster")) for both in values_of_both]
+        results = paired_differences(samples, seed, shares=UNITS[quantity] == SHARE)
         for (model, against), both, result in zip(pairs_of_models, values_of_both, results, strict=True):
             rows.append(
                 {
@@ -380,8 +388,6 @@ DIFFERENCES = Statistic(
 def _setting_changes(
     before: Mapping[str, str], after: Mapping[str, str], *, both_completed: bool
 ) -> list[SettingChange]:
-    """Return the settings that differ, sorted by name."""
-
     def is_compared(name: str) -> bool:
         if name in before and name in after:
             return True
@@ -461,8 +467,8 @@ class _Rules:
         fields: Compared fields.
         order: Sort key of a row.
         identity: (old rows, new rows) -> a function from a row to the value that identifies its subject.
-        equalities: Conditions for a pair of rows of one subject, the strictest first. (old row, new row) -> True if
-            both are versions of one fact or question.
+        equalities: Conditions, the strictest first: (old row, new row) of one subject -> True if both rows are versions
+            of one fact or question.
     """
 
     fields: tuple[str, ...]
@@ -506,31 +512,34 @@ def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ..
 def _relation_changes(
     name: str, old: Sequence[Any], new: Sequence[Any], rules: _Rules, fields: Sequence[str]
 ) -> RelationChanges:
-    """Pair the old and new rows of each subject by `rules.equalities`; rows without a partner are gone or added."""
+    """Match the old and new rows of each subject by `rules.equalities`; rows without a match are gone or added."""
     identity = rules.identity(old, new)
-    unpaired_old, unpaired_new = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
-    for rows, by_subject in ((old, unpaired_old), (new, unpaired_new)):
+    unmatched_old, unmatched_new = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
+    for rows, by_subject in ((old, unmatched_old), (new, unmatched_new)):
         for row in sorted(rows, key=rules.order):
             by_subject[identity(row)].append(row)
-    pairs = []
-    for subject, old_rows in unpaired_old.items():
-        new_rows = unpaired_new[subject]
+    matched = []
+    for subject, old_rows in unmatched_old.items():
+        new_rows = unmatched_new[subject]
         for is_same in rules.equalities:
             for row in list(old_rows):
                 if (match := next((other for other in new_rows if is_same(row, other)), None)) is not None:
                     old_rows.remove(row)
                     new_rows.remove(match)
-                    pairs.append(ChangedRow(row, match, _changes(row, match, fields)))
-    changed = sorted((row for row in pairs if row.changes), key=lambda row: rules.order(row.new))
-    gone, added = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (unpaired_old, unpaired_new))
-    return RelationChanges(name, added, gone, tuple(changed), len(pairs) - len(changed))
+                    matched.append(ChangedRow(row, match, _changes(row, match, fields)))
+    changed = sorted((row for row in matched if row.changes), key=lambda row: rules.order(row.new))
+    gone, added = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (unmatched_old, unmatched_new))
+    return RelationChanges(name, added, gone, tuple(changed), len(matched) - len(changed))
 
 
 def _value(row: Fact | Question, field: str) -> Value:
-    """Return a field's value for the comparison; lists are sorted, except a question's own contexts."""
+    """Return a field's value for the comparison; lists are sorted, except the contexts of a user's question."""
     if field == "contexts":  # DynamicQA's two contexts are compared as fields of their own
-        own = row.contexts if isinstance(row, Question) and row.is_own else ()
-        return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)
+        contexts = row.contexts if isinstance(row, Question) and row.is_own else ()
+        return tuple(
+            f"{context.context_id}, {context.condition}, {'; '.join(context.answers)}: {context.text}"
+            for context in contexts
+        )
     value: Value = getattr(row, field)
     return tuple(sorted(value)) if isinstance(value, tuple) else value
 

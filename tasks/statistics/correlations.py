@@ -11,7 +11,7 @@
 
 Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
 or a relation with the means of its queries. For degrees and counts, which belong to entities, the unit is a real entity
-of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share its
+of a relation with the mean of its queries, over all relations and within each relation. Queries of a relation share
 contexts, so the p-values over queries are too small. The p-values over relations rest on few relations.
 
 An envelope is a high percentile of susceptibility near each degree, or near each count in a corpus:
@@ -87,7 +87,7 @@ def _pairs(sql_query: str, queries: Frame, measure: str) -> Iterator[tuple[str, 
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
-    if sql_query != "precision_of_queries":  # its sample has too few queries of a relation for a mean
+    if sql_query != "precision_of_queries":  # the sample has too few queries of a relation for a mean
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[columns].mean()
 
 
@@ -137,11 +137,11 @@ EFFECTS_BY_FREQUENCY = Statistic(
     ("frequency_of_queries", "susceptibility_of_queries"),
     _effects_by_frequency,
 )
-"""Correlation, over relations, of the effect of familiarity and the counts of real entities in a corpus.
+"""Correlation, over relations, of the effect of familiarity with the counts of real entities in a corpus.
 
     familiarity_effect_size   Cohen's d of a relation's invented entities against its real entities, in susceptibility
-    log_entity_count          mean over its real entities of log10 (1 + number of occurrences of the entity)
-    log_pair_count            mean over its real entities of log10 (1 + number of occurrences near the answer)
+    log_entity_count          mean, over a relation's real entities, of log10 (1 + number of the entity's occurrences)
+    log_pair_count            the same mean for occurrences near the answer
 
 Groups: a model's relations that have an effect and a count, by query type. Unit of analysis: a relation. Entities with
 unusable counts are left out of the means.
@@ -154,11 +154,11 @@ ENVELOPE_PERCENTILE, ENVELOPE_FACTOR, ENVELOPE_FEWEST = 95, 2, 20
 number of entities near a degree for which the envelope has a point."""
 
 
-def _envelopes(sql_query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
-    """Return rows of `EnvelopePoint`, sorted along each quantity."""
+def _envelopes(sql_query: str, count_columns: Sequence[str], frames: Frames, seed: int) -> list[Row]:
+    """Return rows of `EnvelopePoint`, sorted by degree or count."""
     rows = []
     real = frames[sql_query][~frames[sql_query]["invented"].astype(bool)]
-    for about, entities in iter_groups(real, QUERY_TYPE, ["susceptibility", *quantities]):
+    for about, entities in iter_groups(real, QUERY_TYPE, ["susceptibility", *count_columns]):
         about |= {
             "relation": ALL,
             "quantity": "susceptibility",
@@ -166,10 +166,10 @@ def _envelopes(sql_query: str, quantities: Sequence[str], frames: Frames, seed: 
             "percentile": float(ENVELOPE_PERCENTILE),
         }
         susceptibility = scores(entities["susceptibility"])
-        for quantity in quantities:
-            degrees = entities[quantity].to_numpy(dtype="float64")
+        for column in count_columns:
+            degrees = entities[column].to_numpy(dtype="float64")
             for degree, value, n in envelope(degrees[degrees > 0], susceptibility[degrees > 0]):
-                rows.append({**about, "along": quantity, "at": degree, "value": value, "n": n})
+                rows.append({**about, "along": column, "at": degree, "value": value, "n": n})
     return rows
 
 
@@ -191,8 +191,8 @@ def envelope(degrees: NDArray[np.float64], susceptibility: NDArray[np.float64]) 
 
 
 DEGREE_ENVELOPE, COUNT_ENVELOPE = (
-    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities))
-    for name, query, quantities in (
+    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, count_columns))
+    for name, query, count_columns in (
         ("degree_envelope", "degree_of_entities", ("degree", "relation_degree")),
         ("count_envelope", "frequency_of_entities", ("entity_count", "pair_count")),
     )

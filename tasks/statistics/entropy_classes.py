@@ -1,11 +1,12 @@
 """Words of questions and contexts, in classes by the semantic entropy of the replies with the context.
 
-An instance is a question with a context. Its entropy puts it into a class: low (the replies agree), middle or high (the
-replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each model are cut in
-thirds. No bounds fit every model, because an entropy of summed log-probabilities grows with the length of replies. A
-class includes its upper bound and excludes its lower bound. The published classes have gaps between them; instances in
-a gap are in no class. Each class has counts by partition, and the words with the largest TF-IDF, of its questions and
-of its contexts. Each instance counts as a text, even if two instances have the same question.
+An instance is a question with a context. The entropy of its replies decides its class: low (the replies agree), middle
+or high (the replies differ). The bounds are a setting of the study, in nats. Without bounds, the instances of each
+model are cut in thirds. No bounds fit every model, because an entropy of summed log-probabilities grows with the length
+of replies. A class includes its upper bound and excludes its lower bound. The published classes have gaps between them;
+instances in a gap are in no class. The statistics of a class are its instances, counted by partition, and the words
+with the largest TF-IDF in its questions, and in its contexts. Each instance counts as a text, even if two instances
+have the same question.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
@@ -17,8 +18,8 @@ TF-IDF, the words that distinguish a group of texts from the others:
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 
 A word is two or more letters or digits in a row, in lower case. Words in more than `max_share` of the texts are left
-out, which replaces a list of stop words in every language. The score finds words that are frequent in a group and rare
-elsewhere; it does not tell which words matter.
+out; no language then needs a list of stop words. The score finds words that are frequent in a group and rare elsewhere;
+it does not tell which words matter.
 
 Source: Salton and Buckley 1988, Term-weighting approaches in automatic text retrieval; smoothing and length are the
 defaults of scikit-learn's TfidfVectorizer.
@@ -45,7 +46,7 @@ TEXTS = {"questions": "question", "contexts": "context"}
 """Kinds of texts, and the column of the instances with each kind."""
 BY_BOUNDS, BY_THIRDS = "bounds of the study", "thirds of the model's instances"
 WORDS = 50
-"""Limit of the words of a class."""
+"""Largest number of words of a class."""
 CUT = ("cut", "low_up_to", "middle_from", "middle_up_to", "high_from")
 """Columns: the rule by which instances are cut into classes, and the bounds of the classes in nats, all as text."""
 
@@ -53,7 +54,7 @@ Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EntropyClasses(Options):
-    """Classes of low, middle and high semantic entropy with a context, for counts of questions and their words."""
+    """Classes of low, middle and high semantic entropy with a context, for counts and words of instances."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=2, max_length=4)] | None = None
     """Two bounds, in nats: the upper bounds of low and middle, such as [1.0, 5.0]. Four bounds leave gaps between the
@@ -167,7 +168,7 @@ def tf_idf(
         max_share: words in more than this share of the texts are left out.
 
     Returns:
-        Words (m,), their scores (n_groups, m), and the number of texts of each group that contain them.
+        Words (m,), their scores (n_groups, m), and for each group the number of texts with each word (n_groups, m).
     """
     from scipy.sparse import csr_array
 

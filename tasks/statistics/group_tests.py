@@ -83,11 +83,11 @@ class Comparison:
             ScoreError: a score is missing or not finite.
         """
         queries = self.queries(frames[self.query])
-        tests_by_query = list(self.groups(queries))
+        query_tests = list(self.groups(queries))
         entities = means(sort_frame(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
-        rows = self.test_rows(tests_by_query, seed, "query")
+        rows = self.test_rows(query_tests, seed, "query")
         if self.weight:  # the groups have the same queries, after different contexts
-            pairs = self.pairs(entities, [about for about, _ in tests_by_query])
+            pairs = self.pairs(entities, [about for about, _ in query_tests])
             return adjust_rows(rows + self.test_rows(pairs, seed, paired=True))
         return adjust_rows(rows + self.test_rows(list(self.groups(entities)), seed))
 
@@ -130,11 +130,10 @@ class Comparison:
         self, tests: ScoresOfTests, seed: int, unit_of_analysis: str = ENTITY, *, paired: bool = False
     ) -> list[Row]:
         """Return the rows of permutation tests with a unit of analysis."""
-        groups = [groups for _, groups in tests]
-        results = permutation(groups, self.alternative, seed, paired=paired)
+        results = permutation([groups for _, groups in tests], self.alternative, seed, paired=paired)
         return [
-            self.row(about, pair, result, SIGN_FLIP if paired else PERMUTATION, unit_of_analysis)
-            for (about, pair), result in zip(tests, results, strict=True)
+            self.row(about, groups, result, SIGN_FLIP if paired else PERMUTATION, unit_of_analysis)
+            for (about, groups), result in zip(tests, results, strict=True)
         ]
 
     def row(self, about: Row, groups: tuple[Scores, Scores], result: Result, test: str, unit_of_analysis: str) -> Row:
@@ -263,11 +262,11 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
-    """Yield the scores of the first and then of the second group, by the levels of both; a level may be empty."""
-    numbers = ["answers", "persuasion", "squared_persuasion"]
-    columns = rows.pivot(index="level", columns="group", values=numbers)
+    """Yield the levels of the first group and of the second; both have the same levels, with 0 answers in some."""
+    names = ["answers", "persuasion", "squared_persuasion"]
+    columns = rows.pivot(index="level", columns="group", values=names)
     for group in (0, 1):
-        group_columns = columns.reindex(columns=[(name, group) for name in numbers])
+        group_columns = columns.reindex(columns=[(name, group) for name in names])
         yield Levels(*group_columns.fillna(0.0).to_numpy(dtype=np.float64).T)
 
 
@@ -279,13 +278,13 @@ def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
         first, second = (scores(np.repeat(levels.means, levels.counts.astype(int))) for levels in (a, b))
         (result,) = permutation([(first, second)], _BY_FOLLOWED.alternative, seed)
         effect = None if result.untestable else cohens_d(first, second)
-    # The groups are empty, because the levels replace their columns.
+    # Empty groups are enough, because the next line replaces the columns that the groups give.
     row = _BY_FOLLOWED.row(about, (scores([]), scores([])), result, PERMUTATION, "answer")
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
 
 
 FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _followed)
-"""Followed contexts against contexts after which the greedy answer stays the original one: do they persuade more?
+"""Followed contexts against contexts after which the greedy answer stays the original answer: do they persuade more?
 
 As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
 published 10,000 permutations; two groups of more than 1,024 answers together are tested by levels (`Levels`). By

@@ -53,7 +53,7 @@ class GroupPair(NamedTuple):
     groups: tuple[Scores, Scores]
 
 
-def compare_relations(frames: Frames, seed: int) -> list[Row]:
+def compare_within_sets(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` within each set of contexts."""
     entities = _entity_means(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entity_means(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
@@ -94,8 +94,8 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     entities = _entity_means(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entity_means(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
-    # A relevant context is about the query's entity ("the same"), another context about other entities ("others").
-    with_about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
+    # The column `about`: relevant contexts are about the query's entity ("the same"), other contexts about "others".
+    labelled_contexts = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
     label_means, type_means = (
         Mean("susceptibility", (*RELATION, *keys), "entity", interval=True, quantiles=True)
         for keys in (["label"], ["label", "type"])
@@ -103,7 +103,7 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     strength_means = Mean(
         "persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True
     )
-    return [*label_means.rows(entities), *type_means.rows(typed), *strength_means.rows(with_about)]
+    return [*label_means.rows(entities), *type_means.rows(typed), *strength_means.rows(labelled_contexts)]
 
 
 def _entity_means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
@@ -184,6 +184,6 @@ def _test_rows(pairs: Sequence[GroupPair], measure: str, seed: int, *, paired: b
     ]
 
 
-COMPARISONS = Statistic("group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_relations)
+COMPARISONS = Statistic("group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_within_sets)
 SET_COMPARISONS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets)
 MEANS = Statistic("group_means", 3, Summary, (SUSCEPTIBILITY, PERSUASION), summarise)

@@ -22,8 +22,8 @@ from swaymeter.tasks.statistics.summary import MODEL, QUERY_TYPE, RELATION, Mean
 SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
 """Names of SQL queries, and of the frames with their results; an instance is a question with a context."""
-ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
-"""Columns of groups of queries; the column `entities` has the value "invented" or "real"."""
+BY_ENTITIES, BY_FORM_AND_ENTITIES = (*RELATION, "entities"), (*RELATION, "form", "entities")
+"""Columns by which queries are grouped; the column `entities` has the value "invented" or "real"."""
 
 
 def _count_distinct(column: str) -> Callable[[Frame], Row]:
@@ -32,7 +32,7 @@ def _count_distinct(column: str) -> Callable[[Frame], Row]:
 
 def _queries(frames: Frames) -> Frames:
     entities = name_flags(frames[QUERIES]["invented"], "invented", "real")
-    return {QUERIES: sort_frame(frames[QUERIES].assign(entities=entities), [*ENTITIES, "entity", "query_id"])}
+    return {QUERIES: sort_frame(frames[QUERIES].assign(entities=entities), [*BY_ENTITIES, "entity", "query_id"])}
 
 
 SUSCEPTIBILITY_MEANS = statistic_of(
@@ -40,9 +40,16 @@ SUSCEPTIBILITY_MEANS = statistic_of(
     4,
     (QUERIES,),
     [
-        Mean(SUSCEPTIBILITY, (*QUERY_TYPE, "entities"), "relation", averaged=ENTITIES, interval=True),
-        Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
-        Mean(SUSCEPTIBILITY, FORMS, "query", order=(*FORMS, "query_id"), interval=True, quantiles=True),
+        Mean(SUSCEPTIBILITY, (*QUERY_TYPE, "entities"), "relation", averaged=BY_ENTITIES, interval=True),
+        Mean(SUSCEPTIBILITY, BY_ENTITIES, "entity", averaged=(*BY_ENTITIES, "entity"), interval=True),
+        Mean(
+            SUSCEPTIBILITY,
+            BY_FORM_AND_ENTITIES,
+            "query",
+            order=(*BY_FORM_AND_ENTITIES, "query_id"),
+            interval=True,
+            quantiles=True,
+        ),
     ],
     prepare=_queries,
 )
@@ -98,7 +105,7 @@ ENTITY_INDEPENDENT = statistic_of(
 )
 """Quantiles and means of the entity-independent persuasion of contexts.
 
-    kappa(c)    of a context c before a query form: its mean persuasion over the form's entities
+    kappa(c)    of a context c before a query form: the mean persuasion of c over the form's entities
     gamma       of a query form: the mean of kappa over the contexts of the relation; a context that occurs twice
                 counts twice
     entities    the number of entities over which kappa is a mean
@@ -123,7 +130,10 @@ def _with_clusters(frame: Frame) -> Frame:
 
 
 def _ratios(frames: Frames) -> Frames:
-    """Return all queries, and by ratio the queries with this ratio and a susceptibility; `fifth` is the ratio's bin."""
+    """Return the frame of all queries, and for each ratio a frame of the queries with this ratio and a susceptibility.
+
+    In the frame of a ratio, the column `fifth` is the bin of the ratio.
+    """
     (name,) = frames
     queries = _with_clusters(sort_frame(frames[name], [*QUERY_TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
@@ -363,7 +373,10 @@ ANSWERS = statistic_of(
         ),
     ],
 )
-"""Coherent persuasion of the instances of a partition, beside semantic entropies by the outcome of the greedy reply."""
+"""Coherent persuasion of a partition's instances, and the standard errors of coherent persuasion and semantic entropy.
+
+By the outcome of the greedy reply, coherent persuasion stands beside the semantic entropy of the same instances.
+"""
 
 
 def _partitions(frames: Frames) -> Frames:
@@ -393,8 +406,8 @@ def _with_outcomes(frame: Frame) -> Frame:
     """
     frame = drop_small_samples(frame, [COHERENT_PERSUASION], (COUNT_WITH, COUNT_WITHOUT))
     frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (COUNT_WITHOUT,), parts=2)
-    for count, when in ((COUNT_WITH, "with"), (COUNT_WITHOUT, "without")):
-        frame = drop_small_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
+    for count, suffix in ((COUNT_WITH, "with"), (COUNT_WITHOUT, "without")):
+        frame = drop_small_samples(frame, [f"{name}_{suffix}" for name in ENTROPIES], (count,))
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
@@ -431,7 +444,7 @@ PARTITIONS = statistic_of(
                 "outcomes",
                 (*GROUPS, "outcome"),
                 "nats",
-                [f"{name}_{what}" for name in ENTROPIES for what in ("without", "with", "change")],
+                [f"{name}_{suffix}" for name in ENTROPIES for suffix in ("without", "with", "change")],
             ),
             ("edited", ("condition", "edits"), "nats", [COHERENT_PERSUASION]),
         )

@@ -2,9 +2,9 @@
 
     persuasion_means   by type of context, for relevant contexts (about the query's entity) and irrelevant contexts;
                        also the number of relevant contexts of a query. Unit of analysis within a relation: a prompt
-    followed_means     by the answer that the greedy reply gives: the context's, the query's original one, or neither.
-                       Unit of analysis within a relation: a reply. A reply without a persuasion score is counted, but
-                       is in no mean
+    followed_means     by the answer that the greedy reply gives: the context's answer, the query's original answer, or
+                       neither. Unit of analysis within a relation: a reply. A reply without a persuasion score is
+                       counted, but is in no mean
 
 Over all relations, the unit of analysis is a relation with its mean.
 """
@@ -55,7 +55,7 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
 
 
 def persuasion_of_relations(frame: Frame) -> list[Row]:
-    """Return the rows of `Summary` for persuasion in each relation, and for the relevant contexts of its queries."""
+    """Return the rows of `Summary` for persuasion in each relation, and the number of a query's relevant contexts."""
     frame = frame.assign(relevant=name_flags(frame["relevant"], "relevant", "irrelevant"))
     frame = sort_frame(frame, [*KIND_COLUMNS, "query_id"])
     queries = frame.groupby(list(KIND_COLUMNS), as_index=False, sort=True, observed=True)["query_id"].nunique()
@@ -95,13 +95,13 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _counts(kinds: Frame) -> Row:
-    return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
+def _counts(group: Frame) -> Row:
+    return {"items": int(group["queries"].sum()), "prompts": int(group["weight"].sum())}
 
 
-def _counts_with_n(kinds: Frame) -> Row:
+def _counts_with_n(group: Frame) -> Row:
     """Return `_counts`, and the number of prompts as `n`, in place of the number of averaged rows."""
-    counts = _counts(kinds)
+    counts = _counts(group)
     return {"n": counts["prompts"], **counts}
 
 

@@ -1,6 +1,7 @@
 """Quantities of models: a value for each item of a study, and the mean of each group.
 
-    follows              with a context that states a single answer, the reply states it        1 or 0
+    follows              with a context that states a single answer, the reply states the       1 or 0
+                         context's answer
     prefers_right        with a mixed context, the reply states the right answer alone          1 or 0
     prefers_wrong        with a mixed context, the reply states the wrong answer alone          1 or 0
     names_both           with a mixed context, the reply states both answers                    1 or 0
@@ -14,7 +15,8 @@
                          kind, the reply stays what it was without the context
     correct              without a context, the reply states the original answer                1 or 0
     refuses              the reply declines, or is empty                                        1 or 0
-    context_bias         with a conflicting context, its answer replaces the right answer       1 or 0
+    context_bias         with a conflicting context, the reply states the context's answer in   1 or 0
+                         place of the right answer
     prior_bias           with a supporting context, the reply keeps the closed-book reply's     1 or 0
                          wrong answer
     binary_utilisation   BCU of the measure context_utilisation (docs/measures.md)              1 or 0
@@ -84,7 +86,7 @@ UNITS = {
 }
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
-"""The control of coherent persuasion, by which models are not compared."""
+"""The control of coherent persuasion. Models are not compared by this quantity."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
 """Outcomes of a reply that stays the same; conditions in which the quantity `keeps` is measured."""
 
@@ -142,13 +144,13 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
 def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
     """Yield the quantities of questions of the study's user, for `judged` replies and the verdict of each reply."""
     condition = judged["condition"].astype(object)
-    mixed, right = condition == "mixed", condition == "supporting"
+    mixed, supporting = condition == "mixed", condition == "supporting"
     for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
         yield name, _sort_items(judged.assign(value=(verdict == stated).astype(float))[mixed])
     pooled = judged.assign(condition=ALL)
     # A supporting context states the original answer, so a reply with this answer has the verdict "context".
-    states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
-    yield "follows_right", _sort_items(pooled.assign(value=states_right.astype(float))[right | mixed])
+    states_right = (supporting & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
+    yield "follows_right", _sort_items(pooled.assign(value=states_right.astype(float))[supporting | mixed])
     resists = pooled.assign(value=(verdict != "context").astype(float))
     yield "resists_wrong", _sort_items(resists[mixed | (condition == "conflicting")])
     unsupported = condition.isin(("irrelevant", "neutral"))
@@ -158,8 +160,8 @@ def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[
 def _is_disputable(judged: Frame) -> Any:
     """Return True for replies to DynamicQA's disputable questions, which have no right answer."""
     # A user's group of questions may have the name "disputable", too.
-    own = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
-    return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
+    users_questions = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
+    return (judged["partition"] == "disputable") & ~judged["question_id"].isin(users_questions)
 
 
 def _sort_items(frame: Frame) -> Frame:
@@ -168,7 +170,7 @@ def _sort_items(frame: Frame) -> Frame:
 
 
 def cluster_name(frames: Frames) -> str:
-    """Return the clusters of intervals over replies: subject, or question if no question names a subject."""
+    """Return the name of the clusters over replies: "subject", or "question" if no question names a subject."""
     answers = frames["answers_of_questions"]
     has_subjects = (answers["subject_key"].astype(object) != answers["question_id"].astype(object)).any()
     return "subject" if has_subjects else "question"

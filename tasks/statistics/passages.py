@@ -92,7 +92,7 @@ def means(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
+def paired_shares(answers: Frame) -> Iterator[tuple[Row, Frame]]:
     """Yield each effect with a frame of the questions that have both shares: columns cluster, question_id, a and b.
 
     The frames of length and date also have the column `half`: True if the right passage is longer or newer.
@@ -125,9 +125,12 @@ def _concat(*frames: Frame) -> Frame:
 
 
 def _means_of_both(rows: Frame, column: str, a: str, b: str) -> Frame:
-    """Return each question's mean of `value` for the values a and b of a column, for questions with both."""
-    means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
-    return means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
+    """Return each question's mean of `value` over rows with a in a column, and over rows with b.
+
+    A question without rows of both kinds is left out.
+    """
+    question_means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
+    return question_means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
 
 
 def _comparable_dates(dates: Any) -> Any:
@@ -138,7 +141,7 @@ def _comparable_dates(dates: Any) -> Any:
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Return for each row True if the right value is larger, False if the wrong value is larger, else None."""
+    """Return for each row True if the right passage's value is larger, False if the wrong passage's is, else None."""
     import pandas as pd
 
     complete = right.notna() & wrong.notna()
@@ -159,7 +162,7 @@ def _shares_by_size(rows: Frame, larger: Any) -> Frame:
     """
     rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
     verdict = rows["verdict"].astype(object)
-    right, wrong = (verdict.isin((side, "both")).astype(float) for side in ("original", "context"))
+    right, wrong = (verdict.isin((stated, "both")).astype(float) for stated in ("original", "context"))
     is_right = rows["larger"].astype(bool)
     rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right), half=is_right)
     return rows.groupby(["cluster", "question_id", "half"], observed=True)[["a", "b"]].mean().reset_index()
@@ -168,10 +171,10 @@ def _shares_by_size(rows: Frame, larger: Any) -> Frame:
 def effects(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `PassageEffect`."""
     rows: list[Row] = []
-    for about, questions in pairs(frames[QUERY]):
+    for about, questions in paired_shares(frames[QUERY]):
         if len(questions):
-            means, paired = _compare_means(questions, seed)
-            rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "direction": None})
+            both, paired = _compare_means(questions, seed)
+            rows.append({**about, **both, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "direction": None})
     return adjust_rows(rows)
 
 
@@ -181,15 +184,17 @@ def _compare_means(questions: Frame, seed: int) -> tuple[Row, PairedDifference]:
     # Both halves have the same sum of weights, and the mean weight is 1.
     weights = questions["half"].map(1 / halves) * len(questions) / len(halves) if halves is not None else 1.0
     a, b = questions["a"] * weights, questions["b"] * weights
-    means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
+    both = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
     paired = paired_difference(a - b, questions["cluster"], seed)
     if halves is not None and (len(halves) < 2 or halves.min() < FEWEST_FOR_INTERVAL):
-        condition = "the right passage is longer (or newer), or in which the wrong passage is"
-        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions in which {condition}"
+        reason = (
+            f"fewer than {FEWEST_FOR_INTERVAL} questions in which the right passage is longer (or newer), "
+            "or in which the wrong passage is"
+        )
         paired = paired._replace(low=None, high=None, p=None, untestable=reason)
     elif (questions["a"] - questions["b"]).nunique() == 1:
         paired = paired._replace(low=None, high=None)
-    return means, paired
+    return both, paired
 
 
 def adjust_rows(rows: list[Row]) -> list[Row]:

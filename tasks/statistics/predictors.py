@@ -8,11 +8,11 @@
 
 Groups: a partition under a condition; `all` stands for every partition, and for every condition. Unit of analysis: an
 instance, a question with a context. As published, p-values and intervals take instances as independent; intervals of
-correlations use Fisher's z. The columns of subjects let instances of one subject depend on each other. The
-published regression is about the temporal partition under one condition, with one row for each question. Edits of
-static facts are all 1, and disputable questions have neither edits nor an object, so the regressions in these two
-partitions are untestable. Each regression has two versions, on summed and on length-normalised entropies. The paper
-prints the formula of the first version, and the released code computes the second.
+correlations use Fisher's z. The columns `subject_...` let instances of one subject depend on each other. The published
+regression is about the temporal partition under one condition, with one row for each question. Edits of static facts
+are all 1, and disputable questions have neither edits nor an object, so the regressions in these two partitions are
+untestable. Each regression has two versions, on summed and on length-normalised entropies. The paper prints the formula
+of the first version, and the released code computes the second.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """

@@ -60,8 +60,8 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
             ("seeds", frames_of_type, ["query", *context_key], len(samples)),
             ("forms", frames_of_type[:1], ["entity", *context_key], forms),
         ):
-            labels = {"query_type": query_type, "measure": measure, "over": over, "scores": count}
-            rows.append(labels | {"compared": COMPARED[measure, over]} | _variances(frames, keys, measure, count))
+            about = {"query_type": query_type, "measure": measure, "over": over, "scores": count}
+            rows.append(about | {"compared": COMPARED[measure, over]} | _variances(frames, keys, measure, count))
     return rows
 
 

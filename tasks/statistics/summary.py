@@ -43,7 +43,7 @@ class Mean:
             value.
         labels: columns that every group has after `grouped_by`, with their constant values, such as
             {"beside": "fisher"}.
-        interval: True for an interval of the mean: Wilson's for a share, by the bootstrap for other units.
+        interval: True for an interval of the mean: Wilson's interval for a share, a bootstrap interval for other units.
         interval_over: the name of the clusters, such as subject; values in a cluster depend on each other. The column
             `cluster` has the id of each row's cluster. Empty for independent values.
         quantiles: True to compute quantiles.
@@ -136,21 +136,21 @@ def statistic_of(
     name: str,
     version: int,
     queries: tuple[str, ...],
-    table: Sequence[Mean] = (),
+    specifications: Sequence[Mean] = (),
     prepare: Callable[[Frames], Frames] = dict,
 ) -> Statistic:
-    """Return a table of means as a statistic.
+    """Return the statistic with the rows of several `Mean`s.
 
     Args:
         name: the name of the statistic.
         version: number to raise if the code gives other rows for the same frames.
         queries: the named queries.
-        table: the means; a `Mean` without the name of a frame reads the frame of the first query.
+        specifications: the `Mean`s; a `Mean` without the name of a frame reads the frame of the first query.
         prepare: (frames by named query) -> the frames that the means read; by default, the same frames.
     """
 
     def compute(frames: Frames, seed: int) -> list[Row]:
         prepared = prepare(frames)
-        return [row for mean in table for row in mean.rows(prepared[mean.frame or queries[0]], seed)]
+        return [row for mean in specifications for row in mean.rows(prepared[mean.frame or queries[0]], seed)]
 
     return Statistic(name, version, Summary, queries, compute)

@@ -10,14 +10,14 @@ Each reply belongs to one part. The cells of this table are verdicts:
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
-The view `stated_answers` has the verdicts. People decide before a judge, and a judge before the rule. A person's
-"original" or "both" on a supporting context arrives here as "context" (tasks/measures/decided_answers.py). The query
+The verdicts come from the view `stated_answers`. People decide before a judge, and a judge before the rule. For a
+supporting context, tasks/measures/decided_answers.py stores a person's "original" or "both" as "context". The query
 `verdict_shares` selects the shares from the table `summaries`, and `reports.headline` draws them.
 
-The verdict `neither` includes undecided replies. The shares of all parts of a group add up to 1. Replies without a
-verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects, or over
-questions if no question names a subject. The quantity `follows` (tasks/statistics/models.py) differs: after a
-conflicting context, `follows` also counts a reply with both answers.
+The verdict `neither` includes undecided replies. The shares of all parts of a group add up to 1. A reply lacks a
+verdict if a filter withheld the reply, or if its thoughts did not end. Such a reply is in no group. Intervals are over
+subjects, or over questions if no question names a subject. The quantity `follows` (tasks/statistics/models.py)
+differs: after a conflicting context, `follows` also counts a reply with both answers.
 """
 
 from typing import Any
@@ -34,10 +34,12 @@ GROUP = ("condition", "evidence_set", "passage_order")
 
 
 def parts(replies: Frame) -> Frame:
-    """Return the replies, sorted, with the columns `part` and `cluster` (the subject) and the columns of `GROUP`.
+    """Return the replies, sorted, with the columns `part` and `cluster`; missing values in `GROUP` become "".
+
+    The cluster of a reply is the subject of its question, or the question if it names no subject.
 
     Args:
-        replies: Rows of the named query stated_answers with a verdict.
+        replies: Rows of the view `stated_answers` with a verdict.
     """
     verdict, condition = replies["verdict"].astype(object), replies["condition"].astype(object)
     supporting, contested = condition == "supporting", condition.isin(("conflicting", "mixed"))

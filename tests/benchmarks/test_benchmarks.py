@@ -13,7 +13,7 @@ from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
 
-def test_made_up_judges_decide_undecided_replies() -> None:
+def test_shares_assume_a_judge_for_undecided_replies() -> None:
     outcomes = [("context", "right"), ("original", "wrong side"), ("both", "undecided"), ("neither", "undecided")]
     rows = [
         {"judged": judged, **{name: name == outcome for name in verdicts.COLUMNS[1:]}} for judged, outcome in outcomes
@@ -21,7 +21,7 @@ def test_made_up_judges_decide_undecided_replies() -> None:
     counts = verdicts.counted(rows)
     assert [counts[name] for name in verdicts.COLUMNS] == [4, 1, 1, 0, 2]
     assert counts["shares"] == pytest.approx(
-        # two of the four verdicts other than `both` are sides, and three of the four other than `neither`
+        # each of the four wrong verdicts is equally likely; two are sides if `both` is right, three if `neither` is
         {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.1 * (2 + 3) / 4) / 4}
     )
 
@@ -33,12 +33,15 @@ def test_all_ways_give_the_same_scores() -> None:
     prompts = tokenize_prompts(model, contexts, queries)
     expected = persuasion(model, contexts, queries).scores
     assert expected.max() > 0.01
-    plain = ways.best_plain(model, prompts, batch=7)
-    for scores in (ways.by_engine(model, prompts), plain, ways.published(model, prompts)):
+    for scores in (
+        ways.by_engine(model, prompts),
+        ways.best_plain(model, prompts, batch=7),
+        ways.published(model, prompts),
+    ):
         np.testing.assert_allclose(scores, expected, atol=1e-4)
 
 
-def test_ratios_are_taken_round_by_round() -> None:
+def test_sides_take_turns_and_give_median_ratio() -> None:
     order: list[str] = []
 
     def side(name: str) -> Side:
@@ -46,7 +49,7 @@ def test_ratios_are_taken_round_by_round() -> None:
             order.append(name)
             return np.array(positions, dtype=np.float64)
 
-        return Side(name, compute, lambda number: [2 * number, 2 * number + 1])
+        return Side(name, compute, lambda number_of_round: [2 * number_of_round, 2 * number_of_round + 1])
 
     slow, fast = side("a"), side("b")
     interleaved([slow, fast], 3)

@@ -58,8 +58,7 @@ def run_small(script: str, out: Path, *options: str, python_options: tuple[str, 
     assert code == 0, output
     (file,) = out.glob("*.json")
     content = json.loads(file.read_text(encoding="utf-8"))
-    last_word_of_machine = content["machine"]["name"].lower().rpartition(" ")[2]
-    assert file.stem.endswith(last_word_of_machine)
+    assert file.stem.endswith(content["machine"]["name"].lower().rpartition(" ")[2])  # the machine's last word
     assert all(f"**{table['title']}**" in output for table in content["tables"])
     return content
 
@@ -126,8 +125,9 @@ def test_benchmark_of_verdicts_runs_in_small(model: Path, tmp_path: Path) -> Non
     assert content["answers"] == len(verdicts.read()[::20])
     assert {row["kind"] for row in content["by_kind"]} >= {"short facts", "dates and times", "German", "all"}
     agreements = {(row["who"], row["replies"]): row for row in content["judge"]["agreement"]}
-    assert agreements["verdict", "all"]["same"] > 0.8 > agreements["judge", "all"]["same"]
-    assert agreements["judge", "all"]["n"] == 20 - content["judge"]["unjudged"] > agreements["judge", "undecided"]["n"]
+    rule, judge = agreements["verdict", "all"], agreements["judge", "all"]
+    assert rule["same"] > 0.8 > judge["same"]
+    assert judge["n"] == 20 - content["judge"]["unjudged"] > agreements["judge", "undecided"]["n"]
 
 
 def test_benchmark_of_stages_runs_in_small(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def test_committed_token_ids_equal_those_of_texts() -> None:
 def test_an_entity_keeps_its_place_in_every_size(entities: int) -> None:
     texts = workload.texts()
     contexts, queries = texts.contexts(entities), texts.queries(entities)
+    # by default, an entity has two contexts of each of the three types
     assert (len(set(contexts)), len(set(queries))) == (6 * entities, 4 * entities)
     assert contexts == texts.contexts(100)[: 6 * entities]
     assert queries == texts.queries(100)[: 4 * entities]

@@ -7,7 +7,7 @@ import pytest
 
 from swaymeter.data.catalog import reading
 
-Serve = Callable[[str, str | bytes], None]
+SetFile = Callable[[str, str | bytes], None]
 Change = Callable[[str, str, str], None]
 
 
@@ -19,8 +19,8 @@ def _clear_caches() -> None:
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Yield a function that replaces the content of one catalog file, and clears the caches of the catalog."""
+def set_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetFile]:
+    """Yield a function that sets the content of one catalog file at a time."""
     bundled = reading.content
 
     def replace(filename: str, content: str | bytes) -> None:
@@ -34,13 +34,13 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 
 @pytest.fixture
-def change(serve: Serve) -> Change:
+def change(set_file: SetFile) -> Change:
     """Return a function that replaces the first occurrence of a text in a catalog file."""
     bundled = reading.content
 
     def replace_first(filename: str, old: str, new: str) -> None:
         text = bundled(filename).decode()
         assert old in text
-        serve(filename, text.replace(old, new, 1))
+        set_file(filename, text.replace(old, new, 1))
 
     return replace_first

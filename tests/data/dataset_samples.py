@@ -75,13 +75,13 @@ def workspace(folder: Path, *facts: Fact) -> Path:
     return folder
 
 
-def published() -> dict[str, Any]:
-    """Return one predicate in the layout of the published file; South Africa occurs once for each of its capitals."""
+def qec_content() -> dict[str, Any]:
+    """Return the content of a yago_qec.json with one predicate; South Africa occurs once for each of its capitals."""
     content: dict[str, Any] = json.loads(Path(__file__).with_name("yago_qec.json").read_text(encoding="utf-8"))
     return content
 
 
-def write(folder: Path, content: Any) -> Path:
+def qec_file(folder: Path, content: Any) -> Path:
     """Write a yago_qec.json, and return it; the content is a text or a value that is written as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "yago_qec.json"

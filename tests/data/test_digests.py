@@ -65,7 +65,7 @@ DIGESTS_AND_DRAWS: dict[str, Callable[[Path], object]] = {
     "drawn by identity": lambda folder: generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn for an answer": lambda folder: typed_generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn first": lambda folder: drawn_first(["a", "b", "c", "d", "Zoë"], 3, 7, "capital"),
-    "seed of intervals": lambda folder: generator(20240815).integers(1 << 60, size=2).tolist(),
+    "drawn for intervals": lambda folder: generator(20240815).integers(1 << 60, size=2).tolist(),
 }
 EXPECTED: dict[str, object] = {
     "key of a step": "813be0854734ae9b4b298012315924b7934a7d74fd73554325a5d0dbf711b42a",
@@ -91,7 +91,7 @@ EXPECTED: dict[str, object] = {
     "drawn by identity": [791359209793701118, 223971632225873444],
     "drawn for an answer": [704640792785229451, 315601572036832093],
     "drawn first": ["b", "d", "c"],
-    "seed of intervals": [1104887410571750442, 749321665613107703],
+    "drawn for intervals": [1104887410571750442, 749321665613107703],
 }
 
 

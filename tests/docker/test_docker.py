@@ -218,7 +218,7 @@ def test_a_deployment_scores_on_two_dask_workers(
 ) -> None:
     distributed = pytest.importorskip("distributed")
     local_services, deployment = deployed_server.services, deployed_server.deployments()["study"]["id"]
-    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
+    study = undisturbed[0].with_two_measures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
     parameters = {"study": str(study.file), "workspace": str(study.workspace), "runner": "dask"}
     body = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
 
@@ -228,8 +228,8 @@ def test_a_deployment_scores_on_two_dask_workers(
     with ExitStack() as stack:
         names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu")
         processes = [worker, *(stack.enter_context(local_services.run(name)) for name in names)]
-        answer = deployed_server.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
-        run = answer.raise_for_status().json()["id"]
+        response = deployed_server.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
+        run = response.raise_for_status().json()["id"]
         address = local_services.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
         with distributed.Client(address, set_as_default=False) as client:
             wait_until(lambda: state() in {"Completed", "Failed", "Crashed"}, *processes, seconds=150)
@@ -238,7 +238,7 @@ def test_a_deployment_scores_on_two_dask_workers(
     assert (len(steps), sum(steps.values())) == (2, 3)  # two workers, and a step for each of three relations
     scores, expected = study.scores(), undisturbed[0].scores()
     persuasion = {name: rows for name, rows in scores.items() if "/persuasion-" in name}
-    assert (len(scores), len(persuasion)) == (6, 3)
+    assert (len(scores), len(persuasion)) == (2 * 3, 3)  # two measures of three relations
     # A file has one chunk here, and two in the undisturbed study. So its persuasions may differ by rounding.
     for name, rows in persuasion.items():
         assert rows.drop("persuasion") == expected[name].drop("persuasion")
@@ -323,8 +323,8 @@ class Services:
 
 
 @contextmanager
-def postgresql(environment: dict[str, str], port: int) -> Iterator[Callable[..., None]]:
-    """Run a PostgreSQL with the settings of the database service, and yield the function that controls it.
+def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
+    """Run a PostgreSQL with the settings of the database service.
 
     PostgreSQL refuses to run as root, so root starts it as the user postgres.
     """
@@ -353,7 +353,7 @@ def postgresql(environment: dict[str, str], port: int) -> Iterator[Callable[...,
         control("start")
         try:
             create_database(environment, port)
-            yield control
+            yield
         finally:
             control("stop", "--mode", "immediate")
     finally:

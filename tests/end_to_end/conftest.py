@@ -10,7 +10,7 @@ import yaml
 from tests.data.sources.servers.wiki_world.world import FACTS
 from tests.end_to_end.constant_model import save_constant_model
 from tests.end_to_end.tiny_study import TinyStudy
-from tests.end_to_end.wiki_runs import Done, NewStudy, run_before_and_after_repair
+from tests.end_to_end.wiki_runs import NewStudy, RepairedStudy, run_before_and_after_repair
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 
@@ -36,7 +36,7 @@ def new_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> NewStudy:
 
 
 @pytest.fixture(scope="session")
-def done(new_study: NewStudy) -> Iterator[Done]:
+def repaired(new_study: NewStudy) -> Iterator[RepairedStudy]:
     """Yield a finished study with questions from Wikidata; tests must not change its workspace."""
     with run_before_and_after_repair(new_study) as runs:
         yield runs

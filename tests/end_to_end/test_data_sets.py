@@ -23,9 +23,9 @@ def test_published_data_set_runs_to_the_page(tmp_path: Path) -> None:
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     study = Study.load(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
-    memory: dict[Any, Any] = {}
+    shared_results: dict[Any, Any] = {}
     with without_figures():
-        graph = run(lambda: graph_of(study.plan, memory))
+        graph = run(lambda: graph_of(study.plan, shared_results))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     with duckdb.connect(study.workspace.database, read_only=True) as database:
         counts = database.execute(

@@ -98,7 +98,7 @@ def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPa
 
 @pytest.mark.timeout(600)
 def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: TinyStudy, tmp_path: Path) -> None:
-    study = study.with_fewer_figures(tmp_path / "small.yaml")
+    study = study.with_two_measures(tmp_path / "small.yaml")
     prompts = [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")]
     study.delete_scores("director")
     study.delete_scores("capital")

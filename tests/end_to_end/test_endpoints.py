@@ -110,7 +110,7 @@ def test_dead_server_stops_no_other_model(scene: Scene, tmp_path: Path) -> None:
     scene.dead.add(1)
     before = len(scene.servers[0].received)
     try:
-        offline = study.run("run", "--stage", "score", "--offline")
+        offline = study.run("run", "--stage", "score", "--offline")  # from cached responses
         assert offline.code == 0, offline.output
         assert study.scores() == scene.study.scores()
         assert len(scene.servers[0].received) == before

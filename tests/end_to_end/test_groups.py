@@ -39,12 +39,12 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     else:
         content["facts"]["per_label"] = 2
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    chosen = Study.load(str(folder / "study.yaml"), str(folder / "workspace"))
-    memory: dict[Any, Any] = {}
+    small = Study.load(str(folder / "study.yaml"), str(folder / "workspace"))
+    shared_results: dict[Any, Any] = {}
     with without_figures():
-        graph = run(lambda: graph_of(chosen.plan, memory))
+        graph = run(lambda: graph_of(small.plan, shared_results))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
-    return chosen
+    return small
 
 
 def rows(study: Study, identity: StepId, role: str) -> list[dict[str, Any]]:
@@ -52,8 +52,8 @@ def rows(study: Study, identity: StepId, role: str) -> list[dict[str, Any]]:
     return table_rows
 
 
-def by_hand(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the persuasion of each context and the susceptibility of a query, computed one prompt at a time."""
+def scores_of_transformers(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the persuasion of each context and the susceptibility of a query, one prompt at a time."""
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
     with torch.no_grad():
         logits = [model(**tokenizer(text + query, return_tensors="pt")).logits[0, -1].double() for text in contexts]
@@ -78,7 +78,7 @@ def test_scores_equal_scores_of_plain_transformers(study: Study) -> None:
     texts = [context["text"] for context in contexts]
     assert len(set(texts)) == len(texts)  # so all contexts have the same weight
     for query in queries[:: len(queries) // QUERY_COUNT][:QUERY_COUNT]:
-        scores, mean = by_hand(model.name, texts, query["text"])
+        scores, mean = scores_of_transformers(model.name, texts, query["text"])
         stored = [persuasion[query["query_id"]][context["context_id"]] for context in contexts]
         assert stored == pytest.approx(scores.tolist(), abs=1e-4)
         assert susceptibility[query["query_id"]] == pytest.approx(float(mean), abs=1e-4)
@@ -87,7 +87,7 @@ def test_scores_equal_scores_of_plain_transformers(study: Study) -> None:
 @pytest.mark.parametrize("study", GROUPS, indirect=True)
 def test_page_and_database_have_the_groups(study: Study) -> None:
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
-    is_pairs = "pair" in RELATIONS[study.study.name]
+    is_pairs = RELATIONS[study.study.name] == "pair"
     assert ("Which groups are swayed more easily?" in page) == is_pairs
     assert ("Which contexts sway which groups more easily?" in page) != is_pairs
     assert ("How far do contexts persuade by what they say" in page) == is_pairs

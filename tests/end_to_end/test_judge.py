@@ -33,11 +33,13 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> TinyStudy:
 
 
 def verdicts(audit: TinyStudy) -> dict[str, tuple[str, str | None]]:
+    """Return, by question, the verdict on the reply after the context, and what decided the verdict."""
     with opened(audit.workspace / "study.duckdb", schema()) as warehouse:
         frame = warehouse.frame("answers_of_questions")
     rows = records(frame[frame["condition"] == "supporting"])
-    deciders = {row["question"]: None if pd.isna(row["decided_by"]) else row["decided_by"] for row in rows}
-    return {row["question"]: (row["verdict"], deciders[row["question"]]) for row in rows}
+    return {
+        row["question"]: (row["verdict"], None if pd.isna(row["decided_by"]) else row["decided_by"]) for row in rows
+    }
 
 
 def test_judge_failing_in_first_run_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_judge_failing_in_first_run_leaves_a_page(audit: TinyStudy, tmp_path: Pa
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     failed = new_audit.run("audit", *options, "--judge", f"{judge}:decide")
     assert failed.code == 1, failed.output
-    assert "missing (judged_answers): the page and the database show the other scores; verdicts are" in failed.output
+    assert "missing (judged_answers): the page and the database show the other scores; verdicts come" in failed.output
     assert "The usual place" in (new_audit.workspace / "report" / "answers.html").read_text()
     assert verdicts(new_audit)["Where do they meet?"] == ("context", "rule")
 
@@ -68,5 +70,6 @@ def test_judge_that_fails_leaves_verdicts_of_rule(audit: TinyStudy, tmp_path: Pa
     assert decided.code == 0, decided.output
     assert decided.prompts == 0
     assert verdicts(audit) == by_rule | {"Where does the fair take place?": ("context", "judge")}
+    # the replies to one question, without and with its context
     assert "The judge judges.py:decide decided 2 of 2 undecided answers" in decided.output
     assert page.read_bytes() != before

@@ -15,8 +15,8 @@ from tests.end_to_end.tiny_study import Run, TinyStudy, start_command
 
 RIGHT, WRONG = " Bern", " Nobody can tell"
 NIGHTLY = ("run", *(word for stage in ("fetch", "build", "score", "aggregate") for word in ("--stage", stage)))
-"""A run without a report, which takes as long as all other stages."""
-BACKFILL = """
+"""A run without a report. A report takes as long as all other stages."""
+BACKFILL_SCRIPT = """
 import sys
 from swaymeter.flows.study import backfill
 
@@ -33,7 +33,7 @@ class Scene:
     Attributes:
         study: the study.
         questions: the file of its questions.
-        same: `history` after a run without a change.
+        same: the command `history` after a run without a change.
         worse: the last run.
         folder: the folder of models and of `before`, the workspace before the last run.
     """
@@ -123,7 +123,7 @@ def test_audit_worse_than_its_baseline_fails(reply: str, code: int, scene: Scene
     assert ("worse than before: " in run.output) == bool(code)
 
 
-def test_other_questions_are_named_in_the_junit_file(scene: Scene, tmp_path: Path) -> None:
+def test_junit_file_tells_that_baseline_questions_differ(scene: Scene, tmp_path: Path) -> None:
     others, junit = tmp_path / "others.csv", tmp_path / "audit.xml"
     others.write_text("question,answer,context,kind\nWho wrote Emma?,Austen,Austen wrote Emma.,supporting\n")
     audit = replace(scene.study, file=others, workspace=tmp_path / "audit", api="")
@@ -133,9 +133,9 @@ def test_other_questions_are_named_in_the_junit_file(scene: Scene, tmp_path: Pat
     assert "the runs have no question with the same texts" in junit.read_text()
 
 
-def test_a_backfill_leaves_a_run_for_each_value(scene: Scene, tmp_path: Path) -> None:
+def test_a_backfill_runs_once_for_each_model(scene: Scene, tmp_path: Path) -> None:
     script = tmp_path / "backfill.py"
-    script.write_text(BACKFILL)
+    script.write_text(BACKFILL_SCRIPT)
     save_constant_model(scene.folder / "earlier", RIGHT)
     study = replace(scene.study, workspace=tmp_path / "backfilled")
     arguments = [str(script), str(study.file), str(study.workspace), "earlier", "other"]

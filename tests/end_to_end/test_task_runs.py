@@ -33,6 +33,7 @@ def test_edges_lead_from_facts_to_the_page(undisturbed: tuple[TinyStudy, Run]) -
     upstream = edges(runs_by_name(undisturbed[0]))
     scores = {name for name in upstream if name.startswith("score · ")}
     for relation in RELATIONS:
+        # questions are scored in a task of their own
         (score,) = [name for name in scores if name.startswith(f"score · {relation} · ") and "questions" not in name]
         prompts = f"build · {relation} · queries and contexts"
         assert prompts in upstream[score]
@@ -41,8 +42,8 @@ def test_edges_lead_from_facts_to_the_page(undisturbed: tuple[TinyStudy, Run]) -
     assert upstream["report · study · page"] == {"aggregate · study · database"}
 
 
-def test_tasks_below_a_failed_task_are_not_ready(study: TinyStudy, tmp_path: Path) -> None:
-    study = study.with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "empty", with_files=False)
+def test_failed_build_stops_its_scores_not_the_page(study: TinyStudy, tmp_path: Path) -> None:
+    study = study.with_two_measures(tmp_path / "fewer.yaml").copy(tmp_path / "empty", with_files=False)
     (study.workspace / "prompts").mkdir(parents=True)
     (study.workspace / "workspace.json").write_text('{"layout": 2}')
     (study.workspace / "prompts" / "capital").touch()  # a file in place of a folder

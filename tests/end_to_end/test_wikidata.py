@@ -24,16 +24,16 @@ from tests.end_to_end.wiki_runs import (
     BROKEN,
     LEVY,
     SKIRMISH,
-    Done,
     NewStudy,
+    RepairedStudy,
     ResponseGate,
     Row,
     request_kind,
     rows,
 )
 
-KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
-"""Arguments of `ResponseGate.close` before each kill."""
+KILL_MOMENTS = ((4, "items"), (3, "history", "page"), (4, "views"))
+"""Arguments of `ResponseGate.close` before each kill: the first kill comes at the fourth request for items."""
 PARALLEL_REQUESTS = 3
 _REQUEST_COLUMNS = ("address", "retrieved_at")
 UNWRITTEN = LEVY
@@ -49,7 +49,7 @@ class Killed:
     Attributes:
         study: the study.
         run: the last run.
-        received: requests with a response.
+        answered: requests with a response.
         unanswered: requests without a response.
     """
 
@@ -65,32 +65,34 @@ def killed(new_study: NewStudy) -> Killed:
     gate = ResponseGate()
     with serving_world(world(), after=gate) as served:
         study = new_study(served.addresses)
-        for moment in KILLED_AT:
+        for moment in KILL_MOMENTS:
             _kill_while_waiting(study, gate, moment, "run", "--stage", "fetch")
         run = study.run("run", "--stage", "fetch")
         return Killed(study, run, gate.answered(served.received), tuple(gate.unanswered))
 
 
 @pytest.fixture(scope="session")
-def refreshed(done: Done, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+def refreshed(repaired: RepairedStudy, tmp_path_factory: pytest.TempPathFactory) -> Killed:
     """Change the world, kill the refresh of a copy of the study, and run it to its end.
 
     A lanternist was a bell tuner for a while, a film gets another name, an edit war has two more edits, and two
     pages have other views.
     """
-    turns = done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
-    for trade in ("Q103", "Q101"):
-        done.world.edit("Q505", f"/* wbsetclaimvalue:1| */ [[Property:P106]]: [[{trade}]]", values={"P106": trade})
-    done.world.edit("Q405", "/* wbsetlabel-set:1|en */ Two Doors Up", label="Two Doors Up")
-    for turn in turns:
-        done.world.wikipedia.save(SKIRMISH, turn["slots"]["main"]["content"], user=turn["user"])
-    done.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
-    study = done.study.copy(tmp_path_factory.mktemp("refreshed") / "workspace")
-    before, unanswered = len(done.served.received), len(done.gate.unanswered)
-    _kill_while_waiting(study, done.gate, KILLED_AT[-1], "run", "--refresh")
+    last_edits = repaired.world.wikipedia.pages[SKIRMISH].revisions[-2:]
+    for occupation in ("Q103", "Q101"):
+        repaired.world.edit(
+            "Q505", f"/* wbsetclaimvalue:1| */ [[Property:P106]]: [[{occupation}]]", values={"P106": occupation}
+        )
+    repaired.world.edit("Q405", "/* wbsetlabel-set:1|en */ Two Doors Up", label="Two Doors Up")
+    for edit in last_edits:
+        repaired.world.wikipedia.save(SKIRMISH, edit["slots"]["main"]["content"], user=edit["user"])
+    repaired.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
+    study = repaired.study.copy(tmp_path_factory.mktemp("refreshed") / "workspace")
+    before, unanswered = len(repaired.served.received), len(repaired.gate.unanswered)
+    _kill_while_waiting(study, repaired.gate, KILL_MOMENTS[-1], "run", "--refresh")
     run = study.run("run")
-    answered = done.gate.answered(done.served.received[before:])
-    return Killed(study, run, answered, tuple(done.gate.unanswered[unanswered:]))
+    answered = repaired.gate.answered(repaired.served.received[before:])
+    return Killed(study, run, answered, tuple(repaired.gate.unanswered[unanswered:]))
 
 
 def _kill_while_waiting(
@@ -113,7 +115,10 @@ def count_requests(requests: Iterable[ServedRequest]) -> Counter[str]:
 
 
 def fetched_rows(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
-    """Return the rows of each fetched file by its table, step and subject, without columns of the request."""
+    """Return the rows of each fetched file, without columns of the request.
+
+    A key has the table, the step's stage and product, its subject, and its part of the subject.
+    """
     fetched = {}
     for path in sorted(study.workspace.glob("facts/*.parquet")):
         table = pq.read_table(path, partitioning=None)
@@ -152,16 +157,16 @@ def count_director_questions(study: TinyStudy) -> int:
 
 
 class TestQuestions:
-    def test_facts_become_the_expected_questions(self, done: Done) -> None:
-        usable = {}
+    def test_facts_become_the_expected_questions(self, repaired: RepairedStudy) -> None:
+        expected_questions = {}
         for (subject, property_id, answer), result in EXPECTED.items():
-            subject, answer = result.current_ids or (subject, answer)  # the list has the id of a merged item
-            usable[subject, property_id, answer] = result
-        questions = fact_questions(done.study)
-        assert questions.keys() == usable.keys()
-        for fact, expected in usable.items():
+            subject, answer = result.current_ids or (subject, answer)  # in place of the id of a merged item
+            expected_questions[subject, property_id, answer] = result
+        questions = fact_questions(repaired.study)
+        assert questions.keys() == expected_questions.keys()
+        for fact, expected in expected_questions.items():
             row, partition = questions[fact], expected.partition
-            edits = list(done.world.wikidata.numbers(fact[0], expected.edits))
+            edits = list(repaired.world.wikidata.numbers(fact[0], expected.edits))
             assert (row["partition"], row["edits"], row["edit_revisions"]) == (partition, len(edits), edits), fact
             assert row["hidden_edits"] == len(expected.hidden), fact
             assert [row["subject_popularity"], row["object_popularity"]] == expected.views, fact
@@ -171,11 +176,11 @@ class TestQuestions:
             else:
                 assert (row["replacement_by"], row["replacement_id"]) == ("wembedder", expected.replacement), fact
 
-    def test_disputes_become_the_expected_questions(self, done: Done) -> None:
+    def test_disputes_become_the_expected_questions(self, repaired: RepairedStudy) -> None:
         wars = {
             (title, war.object, war.replacement, war.sentence): (
                 len(war.pairs),
-                done.world.wikipedia.numbers(title, [number for pair in war.pairs for number in pair]),
+                repaired.world.wikipedia.numbers(title, [number for pair in war.pairs for number in pair]),
                 war.views,
             )
             for title, wars_of_page in WARS.items()
@@ -187,9 +192,9 @@ class TestQuestions:
                 tuple(row["edit_revisions"]),
                 row["subject_popularity"],
             )
-            for row in rows(done.study, "disputes")
+            for row in rows(repaired.study, "disputes")
         } == wars
-        questions = disputable_questions(done.study).values()
+        questions = disputable_questions(repaired.study).values()
         assert {
             (row["page"], row["object"], row["replacement"], row["contexts"][0]["passages"][0]["text"]): (
                 row["edits"],
@@ -200,10 +205,10 @@ class TestQuestions:
         } == {war: counts for war, counts in wars.items() if war[0] != UNWRITTEN}
         assert {row["question"] for row in questions} == {QUESTION.strip()}
 
-    def test_scored_questions_have_their_origins_in_the_database(self, done: Done) -> None:
-        assert sorted(map(triple, rows(done.study, "triples"))) == sorted(FACTS)
-        assert SKIRMISH in {row["page"] for row in rows(done.study, "pages")}
-        files, questions = fetched_rows(done.study), rows(done.study, "questions")
+    def test_scored_questions_have_their_origins_in_the_database(self, repaired: RepairedStudy) -> None:
+        assert sorted(map(triple, rows(repaired.study, "triples"))) == sorted(FACTS)
+        assert SKIRMISH in {row["page"] for row in rows(repaired.study, "pages")}
+        files, questions = fetched_rows(repaired.study), rows(repaired.study, "questions")
         assert {row["question_id"] for row in questions} == {
             row["question_id"] for (table, *_), fetched in files.items() if table == "questions" for row in fetched
         }
@@ -211,19 +216,19 @@ class TestQuestions:
             assert row["source"].endswith("Wikipedia")
             assert "CC BY-SA 4.0" in row["licence"]
             assert None not in (row["retrieved_at"], row["address"], row["page_revision"])
-        prompts = {(row["question_id"], row["condition"]) for row in rows(done.study, "answers")}
+        prompts = {(row["question_id"], row["condition"]) for row in rows(repaired.study, "answers")}
         assert prompts == {(row["question_id"], condition) for row in questions for condition in CONDITIONS}
 
-    def test_rejections_have_reasons_counted_on_page(self, done: Done) -> None:
-        rejected = rows(done.study, "rejected")
+    def test_rejections_have_reasons_counted_on_page(self, repaired: RepairedStudy) -> None:
+        rejected = rows(repaired.study, "rejected")
         assert {triple(row): row["reason"] for row in rejected if row["partition"] != "disputable"} == UNUSABLE
         expected = Counter(UNUSABLE.values())
         expected.update(reason for counts in UNCOUNTED.values() for reason in counts)
         # Rejected pages: a red link, a redirect to another page, and UNWRITTEN.
         expected.update([reasons.PAGE_MISSING, reasons.DOUBLED, reasons.NO_QUESTION_WRITTEN])
-        assert len(rows(done.study, "disputes")) == sum(map(len, WARS.values()))
+        assert len(rows(repaired.study, "disputes")) == sum(map(len, WARS.values()))
         assert Counter(row["reason"] for row in rejected) == expected
-        html = (done.study.workspace / "report" / "index.html").read_text(encoding="utf-8")
+        html = (repaired.study.workspace / "report" / "index.html").read_text(encoding="utf-8")
         counted: Counter[str] = Counter()
         for code, count in re.findall(r"<bdi>(\w+)</bdi></td><td[^>]*><bdi>[^<]*</bdi></td><td[^>]*>(\d+)<", html):
             counted[code] += int(count) if code in reasons.REASONS else 0
@@ -233,67 +238,67 @@ class TestQuestions:
 
 
 class TestFailureOfSomeParts:
-    def test_failures_have_reasons_and_stop_no_others(self, done: Done) -> None:
-        assert done.broken_run.code == 1
-        status = done.broken_study.run("status")
+    def test_failures_have_reasons_and_stop_no_others(self, repaired: RepairedStudy) -> None:
+        assert repaired.broken_run.code == 1
+        status = repaired.broken_study.run("status")
         for part, (_, _, reason) in BROKEN.items():
-            for output in (done.broken_run.output, status.output):
+            for output in (repaired.broken_run.output, status.output):
                 assert re.search(rf"failed  [^\n]*{re.escape(part)}[^\n]*: [^\n]*{re.escape(reason)}", output), output
-        assert len(done.failed) == len(BROKEN)
-        scored = {row["relation"] for row in rows(done.broken_study, "answers")}
+        assert len(repaired.failed) == len(BROKEN)
+        scored = {row["relation"] for row in rows(repaired.broken_study, "answers")}
         assert scored == {"occupation", "birthPlace", "disputable"}
-        assert disputable_questions(done.broken_study).keys() == {SKIRMISH}
+        assert disputable_questions(repaired.broken_study).keys() == {SKIRMISH}
 
-    def test_run_after_repair_computes_only_failed_parts(self, done: Done) -> None:
-        assert done.run.code == 0, done.run.output
-        assert count_requests(done.received).most_common(1)[0][1] == 1  # no request is repeated
-        before, after = done.broken_study.write_times(), done.study.write_times()
+    def test_run_after_repair_computes_only_failed_parts(self, repaired: RepairedStudy) -> None:
+        assert repaired.run.code == 0, repaired.run.output
+        assert count_requests(repaired.answered).most_common(1)[0][1] == 1  # no request is repeated
+        before, after = repaired.broken_study.write_times(), repaired.study.write_times()
         changed = {path for path, time in after.items() if before.get(path) != time}
         assert {path.parts[1] for path in changed if path.parts[0] == "scores"} == {"director", "disputable"}
-        questions = count_director_questions(done.study) + len(disputable_questions(done.study))
-        assert done.run.prompts == len(CONDITIONS) * questions
+        questions = count_director_questions(repaired.study) + len(disputable_questions(repaired.study))
+        assert repaired.run.prompts == len(CONDITIONS) * questions
 
 
 class TestKilledFetch:
-    def test_dataset_equals_dataset_without_kills(self, done: Done, killed: Killed) -> None:
+    def test_dataset_equals_dataset_without_kills(self, repaired: RepairedStudy, killed: Killed) -> None:
         assert killed.run.code == 0, killed.run.output
-        assert fetched_rows(killed.study) == fetched_rows(done.study)
-        run = diff(done.study, killed.study)
+        assert fetched_rows(killed.study) == fetched_rows(repaired.study)
+        run = diff(repaired.study, killed.study)
         assert (run.code, "A and B are the same." in run.output) == (0, True), run.output
 
-    def test_no_answered_request_is_repeated(self, done: Done, killed: Killed) -> None:
-        assert len(killed.unanswered) == PARALLEL_REQUESTS * len(KILLED_AT)
+    def test_no_answered_request_is_repeated(self, repaired: RepairedStudy, killed: Killed) -> None:
+        assert len(killed.unanswered) == PARALLEL_REQUESTS * len(KILL_MOMENTS)
         assert {request_kind(request) for request in killed.unanswered} >= {"items", "history", "page", "views"}
-        assert count_requests(killed.received) == count_requests(done.received)
+        assert count_requests(killed.answered) == count_requests(repaired.answered)
 
 
 class TestRefresh:
-    def test_killed_refresh_resumes_with_new_edits(self, done: Done, refreshed: Killed) -> None:
+    def test_killed_refresh_resumes_with_new_edits(self, repaired: RepairedStudy, refreshed: Killed) -> None:
         assert refreshed.run.code == 0, refreshed.run.output
-        before, now = fact_questions(done.study), fact_questions(refreshed.study)
+        before, now = fact_questions(repaired.study), fact_questions(refreshed.study)
         changed, viewed = ("Q505", "P106", "Q101"), ("Q501", "P106", "Q101")
         assert (before[changed]["partition"], now[changed]["partition"]) == ("static", "temporal")
-        assert tuple(now[changed]["edit_revisions"]) == done.world.wikidata.numbers("Q505", (1, 4, 5))
+        assert tuple(now[changed]["edit_revisions"]) == repaired.world.wikidata.numbers("Q505", (1, 4, 5))
         assert (before[viewed]["subject_popularity"], now[viewed]["subject_popularity"]) == (100, 250)
         war = disputable_questions(refreshed.study)[SKIRMISH]
         assert (war["object"], war["edits"], war["subject_popularity"]) == ("narrow victory", 5, 900)
         assert {row["reversions"] for row in rows(refreshed.study, "disputes") if row["page"] == SKIRMISH} == {5}
 
-    def test_only_the_changed_property_is_scored(self, done: Done, refreshed: Killed) -> None:
-        assert refreshed.run.prompts == len(CONDITIONS) * count_director_questions(done.study)
-        new = refreshed.study.scores().keys() - done.study.scores().keys()
+    def test_only_property_of_renamed_film_is_scored(self, repaired: RepairedStudy, refreshed: Killed) -> None:
+        assert refreshed.run.prompts == len(CONDITIONS) * count_director_questions(repaired.study)
+        new = refreshed.study.scores().keys() - repaired.study.scores().keys()
         assert {name.split("/")[1] for name in new} == {"director"}
 
     def test_no_article_and_no_request_is_repeated(self, refreshed: Killed) -> None:
-        assert {request_kind(request) for request in refreshed.received} == {"items", "history", "page", "views"}
-        pages = {request.form["titles"] for request in refreshed.received if request_kind(request) == "page"}
+        assert {request_kind(request) for request in refreshed.answered} == {"items", "history", "page", "views"}
+        pages = {request.form["titles"] for request in refreshed.answered if request_kind(request) == "page"}
         assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two missing pages, and a page without text
-        assert count_requests(refreshed.received).most_common(1)[0][1] == 1  # no request is repeated
+        assert count_requests(refreshed.answered).most_common(1)[0][1] == 1  # no request is repeated
         assert refreshed.unanswered
         assert not list(refreshed.study.workspace.glob("downloads/refresh-*"))
 
-    def test_diff_lists_the_changes(self, done: Done, refreshed: Killed) -> None:
-        run = diff(done.study, refreshed.study)
+    def test_diff_lists_the_changes(self, repaired: RepairedStudy, refreshed: Killed) -> None:
+        run = diff(repaired.study, refreshed.study)
         assert run.code == 1
         assert "Edda Moss: partition static → temporal; edits 1 → 3" in run.output
         assert "Two Doors Down: name Two Doors Down → Two Doors Up" in run.output
@@ -301,26 +306,28 @@ class TestRefresh:
         assert "Adela Fenwick: page views 100.0 → 250.0" in run.output
 
 
-def test_offline_questions_come_from_cached_responses(done: Done, tmp_path: Path) -> None:
-    study, before = done.study.copy(tmp_path / "workspace"), len(done.served.received)
+def test_offline_questions_come_from_cached_responses(repaired: RepairedStudy, tmp_path: Path) -> None:
+    study, before = repaired.study.copy(tmp_path / "workspace"), len(repaired.served.received)
     shutil.rmtree(study.workspace / "facts")
     run = study.run("run", "--stage", "fetch", "--offline", "--relation", "birthPlace")
     assert run.code == 0, run.output
-    assert len(done.served.received) == before
-    offline, expected = fetched_rows(study), fetched_rows(done.study)
-    assert "birthPlace" in {part for *_, part, _ in offline}
+    assert len(repaired.served.received) == before
+    offline, expected = fetched_rows(study), fetched_rows(repaired.study)
+    assert "birthPlace" in {subject for *_, subject, _ in offline}
     assert offline == {key: expected[key] for key in offline}
 
 
-def test_no_request_is_sent_without_contact(done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_request_is_sent_without_contact(
+    repaired: RepairedStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SWAYMETER_CONTACT", raising=False)
-    content = yaml.safe_load(done.study.file.read_text())
+    content = yaml.safe_load(repaired.study.file.read_text())
     del content["services"]["contact"]
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
-    study = replace(done.study.copy(tmp_path / "workspace", with_files=False), file=tmp_path / "study.yaml")
-    before = len(done.served.received)
+    study = replace(repaired.study.copy(tmp_path / "workspace", with_files=False), file=tmp_path / "study.yaml")
+    before = len(repaired.served.received)
     run = study.run("run", "--stage", "fetch")
     assert run.code == 1
     message = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
     assert re.search(message, run.output), run.output
-    assert len(done.served.received) == before
+    assert len(repaired.served.received) == before

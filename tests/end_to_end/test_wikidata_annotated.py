@@ -11,19 +11,19 @@ import yaml
 
 from swaymeter.data import reasons
 from tests.end_to_end.tiny_study import TinyStudy
-from tests.end_to_end.wiki_runs import Done, rows
+from tests.end_to_end.wiki_runs import RepairedStudy, rows
 
 NEW_QUESTION = "By which trade did Bram Okoto live?"
 Choices = Mapping[str, tuple[str, str]]
 ADA: Choices = {"Adela Fenwick": ("discard", ""), "Bram Okoto": ("change", NEW_QUESTION)}
 BEN: Choices = {
     **ADA,
-    "Ansel Brook": ("", ""),
+    "Ansel Brook": ("", ""),  # no choice
     "Cora Ashdown": ("incomplete", ""),
     "The Salt Ledger": ("misinformation", ""),
 }
 CEM: Choices = {"Cora Ashdown": ("incomplete", "")}
-"""Choices of three people, and new texts, for the questions that they do not accept, by subject."""
+"""Three people's choices and new texts by subject; they accept every other question."""
 LEFT_OUT = {
     "Adela Fenwick": reasons.ANNOTATORS_DISCARD,
     "Cora Ashdown": reasons.ANNOTATORS_INCOMPLETE,
@@ -31,22 +31,22 @@ LEFT_OUT = {
 }
 
 
-def test_only_accepted_or_changed_questions_are_asked(done: Done, tmp_path: Path) -> None:
-    content = yaml.safe_load(done.study.file.read_text())
+def test_only_accepted_or_changed_questions_are_asked(repaired: RepairedStudy, tmp_path: Path) -> None:
+    content = yaml.safe_load(repaired.study.file.read_text())
     content["questions"]["annotated"] = True
     sheets = {name: tmp_path / f"{name}.csv" for name in ("ada", "ben", "cem")}
 
     def study_with_sheets(*names: str) -> TinyStudy:
         content["judgements"] = [str(sheets[name]) for name in names]
         (tmp_path / "annotated.yaml").write_text(yaml.safe_dump(content))
-        study = done.study.copy(tmp_path / f"workspace-{len(names)}")
+        study = repaired.study.copy(tmp_path / f"workspace-{len(names)}")
         return replace(study, file=tmp_path / "annotated.yaml")
 
     def export(study: TinyStudy, name: str, *options: str) -> None:
         run = study.run("export", str(sheets[name]), "--annotator", name, *options, group=("annotate",))
         assert run.code == 0, run.output
 
-    questions = {row["subject"]: row["question_id"] for row in rows(done.study, "questions")}
+    questions = {row["subject"]: row["question_id"] for row in rows(repaired.study, "questions")}
     study, judgements = study_with_sheets(), dict[str, dict[str, str]]()
     for name, choices in (("ada", ADA), ("ben", BEN)):
         export(study, name)
@@ -62,14 +62,14 @@ def test_only_accepted_or_changed_questions_are_asked(done: Done, tmp_path: Path
     ]
     alpha = krippendorff.alpha(ratings, level_of_measurement="nominal")
     status = study.run("status", group=("annotate",)).output
-    assert f"Krippendorff's alpha of each choice: {alpha:.3f} over {len(rated_subjects)} items" in status
+    assert f"Krippendorff's alpha of the field choice: {alpha:.3f} over {len(rated_subjects)} items" in status
     for stage in ("build", "aggregate"):
         assert (run := study.run("run", "--stage", stage)).code == 0, run.output
     final = {row["subject"]: row for row in rows(study, "questions")}
     assert final.keys() == questions.keys() - LEFT_OUT.keys()
     assert final["Bram Okoto"]["question"] == NEW_QUESTION
     before, now = (
-        Counter((row["subject"], row["reason"]) for row in rows(each, "rejected")) for each in (done.study, study)
+        Counter((row["subject"], row["reason"]) for row in rows(each, "rejected")) for each in (repaired.study, study)
     )
     assert now - before == Counter(LEFT_OUT.items())
     assert before <= now

@@ -30,11 +30,11 @@ def service() -> Iterator[str]:
         yield server.address
 
 
-Studies = Callable[..., TinyStudy]
+NewGraphStudy = Callable[..., TinyStudy]
 
 
 @pytest.fixture(scope="session")
-def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
+def new_graph_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> NewGraphStudy:
     """Return a function that creates a study of all relations of the graph with a new workspace."""
 
     def create(address: str | None, **facts: Any) -> TinyStudy:
@@ -64,9 +64,9 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
 
 
 @pytest.fixture(scope="session")
-def graph_study(service: str, study: Studies) -> TinyStudy:
+def graph_study(service: str, new_graph_study: NewGraphStudy) -> TinyStudy:
     """Return a study of the server's graph after an undisturbed run; tests must not change it."""
-    graph = study(service)
+    graph = new_graph_study(service)
     run = graph.run("run")
     assert run.code == 0, run.output
     return graph
@@ -92,8 +92,8 @@ def limited_service() -> Iterator[tuple[str, list[str], list[int]]]:
         yield server.address, answered, left
 
 
-def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
-    """Return the facts of each relation, without columns of the request."""
+def fetched_rows(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each fetched file, without columns about the source."""
     return {
         path.name.rsplit("-", 2)[0]: [
             {
@@ -131,9 +131,9 @@ def test_relations_of_a_graph_run_to_the_page(service: str, graph_study: TinyStu
         assert correlations[0] > 0
 
 
-def test_killed_fetch_loses_and_repeats_nothing(graph_study: TinyStudy, study: Studies) -> None:
+def test_killed_fetch_loses_and_repeats_nothing(graph_study: TinyStudy, new_graph_study: NewGraphStudy) -> None:
     with limited_service() as (address, answered, left):
-        disturbed = study(address)
+        disturbed = new_graph_study(address)
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
             with disturbed.start("run", "--stage", "fetch") as running:
@@ -149,17 +149,17 @@ def test_killed_fetch_loses_and_repeats_nothing(graph_study: TinyStudy, study: S
         request_count = len(answered)
         assert disturbed.run("run", "--stage", "fetch").code == 0
         assert len(answered) == request_count
-    assert facts(disturbed) == facts(graph_study)
+    assert fetched_rows(disturbed) == fetched_rows(graph_study)
 
 
-def test_the_same_facts_come_from_a_dump(graph_study: TinyStudy, study: Studies) -> None:
-    loaded = study(None, dump=[str(GRAPH)])
+def test_the_same_facts_come_from_a_dump(graph_study: TinyStudy, new_graph_study: NewGraphStudy) -> None:
+    loaded = new_graph_study(None, dump=[str(GRAPH)])
     assert (run := loaded.run("run", "--stage", "fetch")).code == 0, run.output
-    assert facts(loaded) == facts(graph_study)
+    assert fetched_rows(loaded) == fetched_rows(graph_study)
 
 
-def test_unreachable_service_is_named_with_way_out(study: Studies) -> None:
-    unreachable = study("http://yago.invalid/sparql")  # the domain .invalid never exists
+def test_error_names_unreachable_service_and_other_sources(new_graph_study: NewGraphStudy) -> None:
+    unreachable = new_graph_study("http://yago.invalid/sparql")  # the domain .invalid never exists
     start = time.monotonic()
     run: Run = unreachable.run("run")
     assert time.monotonic() - start < 120
@@ -169,9 +169,9 @@ def test_unreachable_service_is_named_with_way_out(study: Studies) -> None:
     assert "dump" in run.output
 
 
-def test_a_relation_that_fails_stops_no_other(service: str, study: Studies) -> None:
-    lacking = study(service, relations=["capital", "parallax"])  # the graph has no facts of parallax
+def test_a_relation_that_fails_stops_no_other(service: str, new_graph_study: NewGraphStudy) -> None:
+    lacking = new_graph_study(service, relations=["capital", "parallax"])  # the graph has no facts of parallax
     run = lacking.run("run", "--stage", "fetch")
     assert run.code == 1
     assert "relation parallax" in run.output
-    assert [name for name in facts(lacking) if name.startswith("facts-")] == ["facts-capital"]
+    assert [name for name in fetched_rows(lacking) if name.startswith("facts-")] == ["facts-capital"]

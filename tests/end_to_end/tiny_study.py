@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from swaymeter.flows.server import api as prefect
-from swaymeter.flows.server.settings import QUIET, TEMPORARY
+from swaymeter.flows.server.settings import QUIET, TEMPORARY_SERVER
 from tests.end_to_end import forked_programs
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
@@ -96,7 +96,10 @@ class TinyStudy:
         }
 
     def start(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> "Command":
-        """Start a command on this study and workspace in a forked process, which first calls `before`."""
+        """Start a command on this study and workspace in a forked process, which first calls `before`.
+
+        `group` has the name of the command's group, such as `annotate`.
+        """
         verb, *options = command
         return start_command(
             [*group, verb, str(self.file), "--workspace", str(self.workspace), *options], self.environment, before
@@ -113,8 +116,8 @@ class TinyStudy:
             shutil.copytree(self.workspace, workspace)
         return replace(self, workspace=workspace, mark=uuid.uuid4().hex)
 
-    def with_fewer_figures(self, file: Path) -> "TinyStudy":
-        """Return the study without questions and with two measures, so that a run takes about half the time."""
+    def with_two_measures(self, file: Path) -> "TinyStudy":
+        """Return the study with two measures and without questions. A run takes about half the time."""
         content = yaml.safe_load(self.file.read_text())
         content["measures"] = {"persuasion": {}, "susceptibility": {}}
         del content["questions"]
@@ -206,7 +209,7 @@ def start_command(
 ) -> Command:
     """Start the command `swaymeter`, or another program of `forked_programs`, in a forked process."""
     start_preloading()
-    handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
+    handle, file = tempfile.mkstemp(prefix="swaymeter-output-")
     os.close(handle)
     options = {"before": before} if before else {}
     process = _fork.Process(target=program, args=(arguments, dict(environment), file), kwargs=options)
@@ -227,7 +230,7 @@ def prefect_server(folder: Path) -> Iterator[str]:
     start_preloading()
     home = folder / "prefect"
     home.mkdir(exist_ok=True)
-    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
+    settings = {**QUIET, **TEMPORARY_SERVER, "PREFECT_HOME": str(home)}
     with (home / "log").open("w+b") as log, prefect.running_server(settings, log) as (_, url):
         yield url
 

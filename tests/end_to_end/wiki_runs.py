@@ -1,4 +1,4 @@
-"""Runs of a study of an invented world behind real HTTP servers: with faulty responses at first, and to the end."""
+"""Runs of a study of an invented world behind real HTTP servers: first with faulty responses, then to the end."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
         "answered with JSON cut short",
     ),
 }
-"""Parts that fail at first: title of the page without a history, response in its place, and reason of the failure."""
+"""Parts that fail in the first run: the id or title whose history is requested, the faulty response, and its reason."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ def request_kind(request: ServedRequest) -> str:
 
 
 @dataclass(frozen=True)
-class Done:
+class RepairedStudy:
     """A study that was run twice: while some parts failed, and to its end.
 
     Attributes:
@@ -102,7 +102,7 @@ class Done:
         broken_run: the first run.
         failed: requests with a faulty response.
         run: the second run.
-        received: requests with a right response until its end.
+        answered: requests with a right response until the end of the second run.
         world: the world.
         served: addresses and requests of its server.
         gate: the gate of its responses.
@@ -120,7 +120,7 @@ class Done:
 
 
 @contextmanager
-def run_before_and_after_repair(new_study: NewStudy) -> Iterator[Done]:
+def run_before_and_after_repair(new_study: NewStudy) -> Iterator[RepairedStudy]:
     """Run a study while parts fail, and once more after their repair."""
     invented, gate = world(), ResponseGate()
     broken = {title: response for title, response, _ in BROKEN.values()}
@@ -138,8 +138,8 @@ def run_before_and_after_repair(new_study: NewStudy) -> Iterator[Done]:
         broken_study = study.copy(study.workspace.with_name("before-repair"))
         broken.clear()
         run = study.run("run")
-        received = tuple(request for request in served.received if request not in failed)
-        yield Done(study, broken_study, broken_run, tuple(failed), run, received, invented, served, gate)
+        answered = tuple(request for request in served.received if request not in failed)
+        yield RepairedStudy(study, broken_study, broken_run, tuple(failed), run, answered, invented, served, gate)
 
 
 def rows(study: TinyStudy, table: str) -> list[Row]:

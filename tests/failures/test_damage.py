@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -71,7 +72,7 @@ def test_damaged_database_and_report_are_written_again(study: TinyStudy) -> None
 
 
 def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) -> None:
-    study = study.with_fewer_figures(tmp_path / "small.yaml")
+    study = study.with_two_measures(tmp_path / "small.yaml")
     prompts = {relation: study.stored_prompts(relation, "persuasion") for relation in ("capital", "birthPlace")}
     for relation in prompts:
         study.delete_scores(relation)
@@ -96,7 +97,7 @@ def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) 
     failed_rows = [line.split("│") for line in status.output.splitlines() if re.search(r"│ failed +│", line)]
     assert (status.code, {row[1].strip() for row in failed_rows}) == (1, {"capital"})
     reasons = [line for line in status.output.splitlines() if line.startswith("failed  ")]
-    assert len({line.partition(": ")[2] for line in reasons}) == len(reasons)
+    assert len({line.partition(": ")[2] for line in reasons}) == len(reasons)  # each reason has one line
 
     obstacle.unlink()
     repaired = study.run("run")
@@ -105,6 +106,5 @@ def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) 
 
 
 def test_run_with_nothing_to_do_needs_no_server(study: TinyStudy) -> None:
-    nowhere = TinyStudy(study.file, study.workspace, study.prefect_home, study.mark, "http://127.0.0.1:9/api")
-    run = nowhere.run("run")
+    run = replace(study, api="http://127.0.0.1:9/api").run("run")  # no server has this address
     assert (run.code, run.prompts) == (0, 0), run.output

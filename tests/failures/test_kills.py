@@ -14,7 +14,7 @@ from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
 class Prompts(int):
-    """A number of prompts, in contrast to a number of items of a measure without prompts."""
+    """A result of `count_prompts`. Chunks of a measure without prompts report an `int`, a number of items."""
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,21 @@ class Kill:
     Attributes:
         moment: the event before which the command dies: a layer of the model computes in the nth chunk, the file of a
             part of the scores is renamed for the nth time, or the nth table is loaded into the database.
-        nth: the number of the event, from 1.
-        prompts: a file that grows by one byte for each prompt of a chunk that begins.
+        nth: the number of the chunk or event, from 1.
+        prompt_log: a file that grows by one byte for each prompt of a chunk that begins.
     """
 
     moment: Literal["layer", "rename", "load"]
     nth: int
-    prompts: Path
+    prompt_log: Path
 
     def __call__(self) -> None:
-        """Change the command so that it dies at the moment."""
         from transformers.models.llama.modeling_llama import LlamaMLP
 
         from swaymeter.data.warehouse.loading import Building
         from swaymeter.tasks.measures import stored_chunks
 
-        prompts_file = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        log = os.open(self.prompt_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         report, count_prompts = stored_chunks._chunk_reporter, stored_chunks.count_prompts
         chunks = events = 0
 
@@ -47,7 +46,7 @@ class Kill:
             nonlocal chunks
             if isinstance(prompts, Prompts) and prompts:
                 chunks += 1
-                os.write(prompts_file, b"." * prompts)
+                os.write(log, b"." * prompts)
             return report(progress, done, prompts, total)
 
         def die_at_moment(subject: Any) -> None:
@@ -60,8 +59,8 @@ class Kill:
 
         stored_chunks._chunk_reporter = report_and_count  # is called when a chunk begins
         stored_chunks.count_prompts = lambda *arguments: Prompts(count_prompts(*arguments))
-        moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
-        _call_before(*moments[self.moment], die_at_moment)
+        methods = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
+        _call_before(*methods[self.moment], die_at_moment)
 
 
 def _call_before(owner: type, method: str, function: Callable[[Any], None]) -> None:
@@ -88,12 +87,12 @@ def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinySt
 
 def kill(study: TinyStudy, moment: Literal["layer", "rename", "load"], nth: int) -> int:
     """Kill a run at a moment, check that no process survives, and return the prompts of the begun chunks."""
-    prompts = study.workspace.parent / "prompts"
-    died = study.run("run", before=Kill(moment, nth, prompts))
-    assert died.code == -signal.SIGKILL, died.output
+    prompt_log = study.workspace.parent / "prompts"
+    run = study.run("run", before=Kill(moment, nth, prompt_log))
+    assert run.code == -signal.SIGKILL, run.output
     _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
     assert alive == []
-    return prompts.stat().st_size
+    return prompt_log.stat().st_size
 
 
 def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy) -> None:
@@ -102,7 +101,7 @@ def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[Tiny
     first_chunk = relation_prompts * 2 // 3  # 8 of the relation's 12 queries
     assert finished.stored_prompts() == total_prompts
 
-    # in a forward pass of the second chunk: the first chunk is kept, and no file is half-written
+    # in a forward pass of the second chunk: the first chunk is stored, and no file is half-written
     assert kill(fresh, "layer", 2) == relation_prompts
     assert fresh.stored_prompts() == first_chunk
 
@@ -111,11 +110,11 @@ def test_run_killed_at_three_moments_ends_as_undisturbed(undisturbed: tuple[Tiny
     begun = kill(fresh, "rename", 2)
     assert begun >= second_chunk
     assert len(fresh.temporary_files()) == 1
-    kept = fresh.stored_prompts()
-    assert 0 <= first_chunk + begun - kept <= max(first_chunk, second_chunk)
+    stored = fresh.stored_prompts()
+    assert 0 <= first_chunk + begun - stored <= max(first_chunk, second_chunk)
 
     # while the database is loaded: the run has computed the missing scores and no others
-    assert kill(fresh, "load", 4) == total_prompts - kept
+    assert kill(fresh, "load", 4) == total_prompts - stored
     assert fresh.temporary_files() != []
     assert not (fresh.workspace / "study.duckdb").exists()
 

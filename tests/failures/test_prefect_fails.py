@@ -19,11 +19,11 @@ Fault = Literal["killed", "hung", "damaged"]
 
 
 @dataclass(frozen=True)
-class Failing:
+class ServerFault:
     """A function that a command calls first, and that lets its temporary server fail at the first chunk.
 
     Attributes:
-        fault: the state of the server.
+        fault: the server is killed or hung, or its database is damaged.
         command_signal: a signal that the command gets after the fault.
     """
 
@@ -31,13 +31,12 @@ class Failing:
     command_signal: signal.Signals | None = None
 
     def __call__(self) -> None:
-        """Change the command so that the server fails at the first chunk."""
         from prefect.context import refresh_global_settings_context
 
         from swaymeter.flows.server import api, temporary
         from swaymeter.tasks.measures import stored_chunks
 
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # even if pytest runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest in the background ignores Ctrl-C
         api.ANSWER_SECONDS = api.STOP_SECONDS = temporary.STOP_SECONDS = 1.0  # shorter waits for the test
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
@@ -68,8 +67,8 @@ class Failing:
 
 
 @pytest.fixture
-def alone(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
-    """Yield the study without the scores of a relation; its commands start servers with a copied database."""
+def own_server_study(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
+    """Yield the study without the scores of a relation. Each command starts a server with a copied database."""
     study = undisturbed[0].copy(tmp_path / "workspace")
     home = tmp_path / "prefect"
     home.mkdir()
@@ -82,27 +81,27 @@ def alone(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinySt
 
 @pytest.mark.parametrize("fault", ["killed", "hung", "damaged"])
 def test_the_next_run_resumes_after_a_failed_server(
-    fault: Fault, alone: TinyStudy, undisturbed: tuple[TinyStudy, Run]
+    fault: Fault, own_server_study: TinyStudy, undisturbed: tuple[TinyStudy, Run]
 ) -> None:
-    run = alone.run("run", "--stage", "score", before=Failing(fault))
+    run = own_server_study.run("run", "--stage", "score", before=ServerFault(fault))
     assert run.code == 1, run.output
     (error,) = [line for line in run.output.splitlines() if line.startswith("error  ")]
     assert error.startswith("error  Prefect's API at http://127.0.0.1:")
     assert error.endswith("what was computed is kept: run the same command again")
     assert "Traceback" not in run.output
-    assert alone.processes() == []
+    assert own_server_study.processes() == []
     if fault != "damaged":
-        # A new server reads the database of the killed server; after a hung server, the shared server saves time.
-        again = alone if fault == "killed" else replace(alone, api=undisturbed[0].api)
+        # A new server can read the killed server's database. After a hang, the shared server saves time.
+        again = own_server_study if fault == "killed" else replace(own_server_study, api=undisturbed[0].api)
         assert again.run("run", "--stage", "score").code == 0
-        assert alone.scores() == undisturbed[0].scores()
+        assert own_server_study.scores() == undisturbed[0].scores()
 
 
 @pytest.mark.parametrize("command_signal", [signal.SIGTERM, signal.SIGINT])
-def test_signal_after_server_failure_ends_the_run(command_signal: signal.Signals, alone: TinyStudy) -> None:
-    run = alone.run("run", "--stage", "score", before=Failing("killed", command_signal))
+def test_signal_after_server_failure_ends_the_run(command_signal: signal.Signals, own_server_study: TinyStudy) -> None:
+    run = own_server_study.run("run", "--stage", "score", before=ServerFault("killed", command_signal))
     assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[command_signal], run.output
     before_the_stop, _, _ = run.output.partition("stopped; ")
     assert "run the same command again" not in before_the_stop  # Prefect's failure is not reported
     assert "Traceback" not in run.output
-    assert alone.processes() == []
+    assert own_server_study.processes() == []

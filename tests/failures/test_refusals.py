@@ -1,6 +1,7 @@
 """Impossible runs are refused with one clear message, and no stored file is lost."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -17,7 +18,7 @@ def with_models(study: TinyStudy, folder: Path, *names: str) -> TinyStudy:
     content["models"] = [{"name": name, "dtype": "float32", "device": "cpu"} for name in names]
     file = folder / "other.yaml"
     file.write_text(yaml.safe_dump(content))
-    return TinyStudy(file, study.workspace, study.prefect_home, study.mark, study.api)
+    return replace(study, file=file)
 
 
 def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:

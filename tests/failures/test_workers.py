@@ -10,13 +10,13 @@ from tests.end_to_end import worker_preload
 from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy, task_runs
 
 
-def test_killed_worker_leaves_every_score_once_as_undisturbed(
+def test_killed_worker_loses_and_repeats_no_score(
     undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kill_marker = tmp_path / "died"
     monkeypatch.setenv(worker_preload.KILLED, str(kill_marker))
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([worker_preload.__name__]))
-    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
+    study = undisturbed[0].with_two_measures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
 
     run = study.run("run", "--runner", "dask")
     assert run.code == 0, run.output

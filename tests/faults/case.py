@@ -24,7 +24,7 @@ class Case:
         undisturbed: the same study after a run without a fault.
         command: the command that runs it.
         server: the model server of the run without a fault, if any.
-        seconds: the duration of that run.
+        seconds: the duration of the run without a fault.
     """
 
     study: TinyStudy
@@ -43,7 +43,7 @@ class Case:
         return replace(case, seconds=time.monotonic() - began)
 
     def start(self, study: TinyStudy | None = None) -> Command:
-        """Start the command of the study, and wait until it no longer ignores Ctrl-C, as its parent does."""
+        """Start the command of the study, and wait until Ctrl-C can interrupt the command."""
         receiver, sender = pipe()
         running = (study or self.study).start(*self.command, before=partial(_as_in_a_terminal, sender))
         assert receiver.poll(EVENT_SECONDS), "the command did not start"
@@ -63,21 +63,24 @@ class Case:
         assert time.monotonic() - began < LONGEST_SECONDS, run.output
         assert run.code == 0 or (run.code in (1, 2) and any(map(run.output.__contains__, sentences))), run.output
 
-    def complete(self, superseded: int = 0) -> None:
-        """Run the study again and compare it with the undisturbed study, except for superseded tables."""
+    def complete(self, old_files: int = 0) -> None:
+        """Run the study again, and compare it with the undisturbed study.
+
+        `old_files` is the number of score files that stay beside the files of the last run.
+        """
         with self.start() as running:
             run = running.wait()
         assert run.code == 0, run.output
         scores, undisturbed = self.study.scores(), self.undisturbed.scores()
         assert {name: scores.get(name) for name in undisturbed} == undisturbed
         files = [*self.study.workspace.glob("scores/*/*/*.parquet")]
-        assert len(files) == len(undisturbed) + superseded, files
+        assert len(files) == len(undisturbed) + old_files, files
         assert self.study.results() == self.undisturbed.results()
         assert self.study.temporary_files() == []
         assert self.study.processes() == []
 
 
 def _as_in_a_terminal(sender: Connection) -> None:
-    """Let Ctrl-C interrupt a command also if the tests run in the background, and send None."""
+    """Let Ctrl-C interrupt a command, although tests in the background ignore Ctrl-C, and send None."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sender.send(None)

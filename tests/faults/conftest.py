@@ -14,7 +14,7 @@ from tests.end_to_end.tiny_study import TinyStudy, new_study
 from tests.faults.case import Case
 from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server
 
-JUDGED = 60
+REPLIES = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat and mark the tests that draw."""
+    """Run a test with `generator` once for each draw, and mark it."""
     if "generator" in metafunc.fixturenames:
         draws = [pytest.param(draw, marks=pytest.mark.faults) for draw in range(metafunc.config.getoption("--count"))]
         metafunc.parametrize("generator", draws, indirect=True)
@@ -38,7 +38,7 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
 @pytest.fixture
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Case]:
     """The study of `local_study`, or of the fixture that a parameter names, in an empty workspace."""
-    # Dask workers then use chunks of the same size
+    # Dask workers use chunks of the same size as the command
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([worker_preload.__name__]))
     finished: Case = request.getfixturevalue(getattr(request, "param", "local_study"))
     case = replace(finished, study=finished.study.copy(tmp_path / "workspace", with_files=False))
@@ -51,7 +51,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
 def local_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """A study of a model in a folder."""
     folder = tmp_path_factory.mktemp("local")
-    study = new_study(folder, api).with_fewer_figures(folder / "few.yaml")
+    study = new_study(folder, api).with_two_measures(folder / "few.yaml")
     Case.of(study, "run")  # the first run loads modules and takes longer
     shutil.rmtree(study.workspace)
     return Case.of(study, "run")
@@ -59,7 +59,6 @@ def local_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
 
 @pytest.fixture(scope="session")
 def served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
-    """A study of a served model."""
     folder, server = tmp_path_factory.mktemp("served"), Server()
     limits = {"requests_in_flight": IN_FLIGHT, "timeout_s": TIMEOUT_SECONDS}
     study = TinyStudy.of(
@@ -83,9 +82,9 @@ def served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
 def judged_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """An audit of recorded replies that a served judge reads."""
     folder, server = tmp_path_factory.mktemp("judged"), Server()
-    rows = (f"Where is fair {n}?,Hall {n},It is in hall {n}.,supporting,The usual place {n}" for n in range(JUDGED))
+    rows = (f"Where is fair {n}?,Hall {n},It is in hall {n}.,supporting,The usual place {n}" for n in range(REPLIES))
     (folder / "log.csv").write_text("\n".join(["question,answer,context,kind,response", *rows]))
-    study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=folder / "log.csv")
+    study = replace(TinyStudy.of(folder / "unused.yaml", folder / "workspace", api, {}), file=folder / "log.csv")
     case = Case.of(study, "audit", "--replies", "response", "--judge", f"made-up@{server.address}", server=server)
-    assert len(server.answered) == JUDGED
+    assert len(server.answered) == REPLIES
     return case

@@ -16,11 +16,12 @@ from tests.tasks.models.endpoints.letter_server import LetterServer
 IN_FLIGHT = 4
 TIMEOUT_SECONDS = 3.0
 FOR_GOOD = 1_000_000
+"""More faulty responses than a run requests."""
 PROBE_TEXT = b"the first sentence of a story"
 """Text in the requests of a probe, which are repeated by intention."""
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 OVERLOADED = b'{"error": {"message": "The engine is overloaded", "type": "server_error"}}'
-Reply = ServedResponse | Callable[[ServedResponse], ServedResponse]
+Fault = ServedResponse | Callable[[ServedResponse], ServedResponse]
 """A faulty response, or a function that makes it from the right response."""
 
 
@@ -30,7 +31,7 @@ def fewer_choices(right: ServedResponse) -> ServedResponse:
     return replace(right, body=json.dumps({**content, "choices": content["choices"][:-1]}))
 
 
-FAULTS: dict[str, dict[str, Reply]] = {
+FAULTS: dict[str, dict[str, Fault]] = {
     "refusing": {
         "429": ServedResponse(status=429),
         "429, Retry-After in seconds": ServedResponse(status=429, headers={"Retry-After": "2"}),
@@ -49,7 +50,7 @@ FAULTS: dict[str, dict[str, Reply]] = {
         "half a body": lambda right: replace(right, sent=len(right.body) // 2),
         "chunked without an end": lambda right: replace(right, chunked=True, sent=len(right.body)),
         "JSON cut short": lambda right: replace(right, body=right.body[: len(right.body) // 2]),
-        "gzip that is none": lambda right: replace(right, headers={"Content-Encoding": "gzip"}),
+        "no gzip": lambda right: replace(right, headers={"Content-Encoding": "gzip"}),
     },
     "slow": {
         "endless body": ServedResponse(raw=b"HTTP/1.1 200 OK\r\n\r\n{", endless=b" " * 64, pause_s=0.05),
@@ -64,7 +65,7 @@ FAULTS: dict[str, dict[str, Reply]] = {
         "no choices": ServedResponse(body=b'{"choices": []}', headers=JSON),
         "choices are no list": ServedResponse(body=b'{"choices": "none"}', headers=JSON),
         "a text is a number": ServedResponse(body=b'{"choices": [{"message": {"content": 5}}]}', headers=JSON),
-        "a number is none": ServedResponse(
+        "a number is NaN": ServedResponse(
             body=b'{"choices": [{"message": {"content": "a"}, "index": NaN}]}', headers=JSON
         ),
         "fewer choices": fewer_choices,
@@ -89,30 +90,34 @@ class Server:
 
     Attributes:
         port: the port.
-        reply: the faulty response.
-        first: number of right responses before the fault; the responses to a probe do not count.
-        left: number of faulty responses that are still to come.
+        fault: the faulty response.
+        right_count: number of right responses before the fault, without responses to a probe.
+        faults_left: number of faulty responses that are still to come.
         reached: the event of the first faulty response.
         answered: requests with a right response.
         repeated: requests that came again after a right response.
     """
 
     port: int = field(default_factory=free_port)
-    reply: Reply = field(default_factory=ServedResponse)
-    first: int = 0
-    left: int = 0
+    fault: Fault = field(default_factory=ServedResponse)
+    right_count: int = 0
+    faults_left: int = 0
     reached: threading.Event = field(default_factory=threading.Event, init=False)
     answered: set[bytes] = field(default_factory=set, init=False)
     repeated: list[bytes] = field(default_factory=list, init=False)
 
     @property
+    def host(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def address(self) -> str:
         """The address of the model."""
-        return f"http://127.0.0.1:{self.port}/ask"
+        return f"{self.host}/ask"
 
-    def with_fault(self, generator: random.Random, reply: Reply, left: int = FOR_GOOD) -> "Server":
+    def with_fault(self, generator: random.Random, fault: Fault, fault_count: int = FOR_GOOD) -> "Server":
         """Return the server of another run, with faulty responses from a random request on."""
-        return Server(self.port, reply, generator.randrange(len(self.answered) - IN_FLIGHT), left)
+        return Server(self.port, fault, generator.randrange(len(self.answered) - IN_FLIGHT), fault_count)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -127,9 +132,9 @@ class Server:
             return right_response(request)
         if request.body in self.answered:
             self.repeated.append(request.body)
-        if len(self.answered) >= self.first and self.left > 0:
+        if len(self.answered) >= self.right_count and self.faults_left > 0:
             self.reached.set()
-            self.left -= 1
-            return self.reply if isinstance(self.reply, ServedResponse) else self.reply(right_response(request))
+            self.faults_left -= 1
+            return self.fault if isinstance(self.fault, ServedResponse) else self.fault(right_response(request))
         self.answered.add(request.body)
         return right_response(request)

@@ -42,11 +42,10 @@ FAULTS = {
 
 @pytest.fixture(scope="session")
 def application_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
-    """An audit of an application."""
     folder = tmp_path_factory.mktemp("application")
     rows = [f"{text},{n} p.m.,It closes at {n} p.m.,supporting" for n, text in enumerate(QUESTIONS, 1)]
     (folder / "mine.csv").write_text("\n".join(["question,answer,context,kind", *rows]))
-    study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=folder / "mine.csv")
+    study = replace(TinyStudy.of(folder / "unused.yaml", folder / "workspace", api, {}), file=folder / "mine.csv")
     write_application(folder)
     case = Case.of(study, "audit", "--model", f"{folder / 'my_app.py'}:answer", "--timeout", "1")
     assert call_count(folder) == 2 * len(QUESTIONS)
@@ -68,10 +67,10 @@ def test_an_application_misbehaves(
     assert case.study.processes() == []
     calls = call_count(folder)
     write_application(folder)
-    case.complete(superseded=1 if reason else 0)
-    if code:  # the call that ended the process is repeated, and no other
+    case.complete(old_files=1 if reason else 0)
+    if code:  # only the call that ended the process is repeated
         assert calls + call_count(folder) == 2 * len(QUESTIONS) + 1
-    else:  # failed replies, with and without a passage
+    else:  # failed calls are repeated, with and without a passage
         assert call_count(folder) == (2 * len(questions) if reason else 0)
 
 

@@ -26,7 +26,6 @@ MEMORY = 2 * 2**30
 
 
 def limit_memory() -> None:
-    """Limit the memory of a command."""
     (used,) = (line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line)
     resource.setrlimit(resource.RLIMIT_DATA, (int(used) * 1024 + MEMORY,) * 2)
 

@@ -23,7 +23,7 @@ import psutil
 import pytest
 
 from swaymeter.flows.server import api, temporary
-from swaymeter.flows.server.settings import QUIET, TEMPORARY
+from swaymeter.flows.server.settings import QUIET, TEMPORARY_SERVER
 from tests.docker.test_docker import free_port
 from tests.end_to_end import worker_preload
 from tests.end_to_end.test_deployment import Deployed, deployments
@@ -83,16 +83,16 @@ def test_kills_at_random_moments(
     indirect=["case"],
 )
 def test_services_with_faulty_responses(case: Case, kind: str, generator: random.Random) -> None:
-    fault, reply = generator.choice([*FAULTS[kind].items()])
-    left = generator.choice((1, 3) if kind == "slow" else (1, 3, 9, FOR_GOOD))
-    server = case.server.with_fault(generator, reply, left)
-    print(f"{fault}: {left} responses after {server.first}")
+    name, fault = generator.choice([*FAULTS[kind].items()])
+    fault_count = generator.choice((1, 3) if kind == "slow" else (1, 3, 9, FOR_GOOD))
+    server = case.server.with_fault(generator, fault, fault_count)
+    print(f"{name}: {fault_count} responses after {server.right_count}")
     with server.listening():
         with case.start() as running:
-            case.check_end(running, server.address.removesuffix("/ask"))
+            case.check_end(running, server.host)
         if not server.reached.is_set():
             pytest.skip("the run was over before the fault")
-        server.left = 0
+        server.faults_left = 0
         case.complete()
     assert server.repeated == []
 
@@ -105,10 +105,10 @@ def test_services_that_go_and_come_again(case: Case, generator: random.Random) -
         with case.start() as running:
             wait_until(server.reached.is_set, running)
             before.close()
-            server.left = 0
+            server.faults_left = 0
             timer = threading.Timer(generator.choice((2.0, 6.0, 20.0)), after.enter_context, [server.listening()])
             timer.start()
-            case.check_end(running, server.address.removesuffix("/ask"))
+            case.check_end(running, server.host)
         timer.join()
         case.complete()
     assert server.repeated == []
@@ -116,7 +116,7 @@ def test_services_that_go_and_come_again(case: Case, generator: random.Random) -
 
 @with_served_study
 def test_services_of_a_killed_run(case: Case, generator: random.Random) -> None:
-    server = case.server.with_fault(generator, lambda right: right, 1)
+    server = case.server.with_fault(generator, lambda right: right, 1)  # no fault, only a random moment
     with server.listening():
         with case.start() as running:
             wait_until(server.reached.is_set, running)
@@ -157,19 +157,19 @@ def test_outages_of_a_full_disk(case: Case, generator: random.Random) -> None:
 def test_outages_of_a_mounted_workspace(case: Case, generator: random.Random, tmp_path: Path) -> None:
     workspace, shared = case.study.workspace, tmp_path / "shared"
     mount, unmount = ["mount", "--bind", str(shared), str(workspace)], ["umount", "--lazy", str(workspace)]
-    later = threading.Timer(generator.choice((5.0, 60.0)), subprocess.run, (mount,), {"check": True})
+    remount = threading.Timer(generator.choice((5.0, 60.0)), subprocess.run, (mount,), {"check": True})
     shared.mkdir()
     workspace.mkdir()
     subprocess.run(mount, check=True)
     try:
         with scoring(case, generator) as running:
             subprocess.run(unmount, check=True)
-            later.start()
+            remount.start()
             case.check_end(running, f"the workspace {workspace} has no workspace.json")
-        later.join()
+        remount.join()
         case.complete()
     finally:
-        later.cancel()
+        remount.cancel()
         subprocess.run(unmount, check=False)
 
 
@@ -205,7 +205,7 @@ def test_operations_restart_prefects_server(
         server.wait()
         time.sleep(generator.choice((0.0, 2.0, 10.0)))
         with prefect_server(study):
-            slow_server.left = 0
+            slow_server.faults_left = 0
             case.check_end(running, f"Prefect's API at {study.api} failed in the middle of the run")
     case.complete()
     assert slow_server.repeated == []
@@ -220,7 +220,7 @@ def test_operations_cancel_and_retry(case: Case, slow_server: Server, generator:
         set_state(deployed, run, type="CANCELLING")
         assert deployed.wait(run)["state_type"] == "CANCELLED"
         wait_for_worker(case)
-        slow_server.left = 0
+        slow_server.faults_left = 0
         set_state(deployed, run, type="SCHEDULED", name="AwaitingRetry")
         assert deployed.wait(run, run_count=2)["state_type"] == "COMPLETED"
         wait_for_worker(case)
@@ -233,7 +233,7 @@ def test_operations_of_two_schedules(case: Case, slow_server: Server, tmp_path: 
     with deployments(case.study, tmp_path / "worker.log") as deployed:
         runs = [deployed.start(case.study), deployed.start(case.study)]
         assert slow_server.reached.wait(EVENT_SECONDS)
-        slow_server.left = 3
+        slow_server.faults_left = 3
         assert [deployed.wait(run)["state_type"] for run in runs] == ["COMPLETED"] * 2
         wait_for_worker(case)
     case.complete()
@@ -252,7 +252,7 @@ def targets(case: Case, generator: random.Random, target: str, running: Command)
 
 @contextmanager
 def scoring(case: Case, generator: random.Random) -> Iterator[Command]:
-    """Start a run, and wait for its first chunk and up to a second."""
+    """Start a run, and wait for its first chunk and then up to a second."""
     with case.start() as running:
         wait_until(lambda: any(case.study.workspace.glob("scores/*/*/*.parquet")), running)
         case.wait(running, generator.uniform(0.0, 1.0))
@@ -275,7 +275,12 @@ def cluster(case: Case, port: int) -> Iterator[list[subprocess.Popen[bytes]]]:
 @contextmanager
 def prefect_server(study: TinyStudy) -> Iterator[subprocess.Popen[bytes]]:
     """Start a Prefect server at the address of a study."""
-    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(study.prefect_home), temporary.PARENT: str(os.getpid())}
+    settings = {
+        **QUIET,
+        **TEMPORARY_SERVER,
+        "PREFECT_HOME": str(study.prefect_home),
+        temporary.PARENT: str(os.getpid()),
+    }
     command = f"uvicorn --factory {temporary.APP} --port {urlsplit(study.api).port} --log-level error"
     with background(command, os.environ | settings) as process:
         while api._connection_error(study.api, "ready", EVENT_SECONDS):

@@ -72,7 +72,7 @@ def toy(tmp_path: Path) -> Toy:
 
 
 def unconfigured_environment(home: Path) -> dict[str, str]:
-    """Return environment variables with a home of Prefect, and without other settings of Prefect and proxies."""
+    """Return environment variables with a home of Prefect, and without other settings of Prefect and NO_PROXY."""
     prefixes = ("PREFECT_", "NO_PROXY", "no_proxy")
     variables = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     return variables | {"PREFECT_HOME": str(home)}
@@ -94,7 +94,7 @@ def server_client(
     """
     quick = {"PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S", "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false"}
     settings = {**QUIET, **SERVER, **server_environment, **quick}
-    log = tmp_path_factory.mktemp("lasting") / "log"
+    log = tmp_path_factory.mktemp("server") / "log"
     with (
         log.open("w+b") as log_file,
         running_server(settings, log_file) as (_, url),

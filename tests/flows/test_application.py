@@ -46,9 +46,9 @@ def test_the_page_audits_a_log_and_a_function(page_folder: Path) -> None:
 
 
 def test_the_command_judges_a_log(page_folder: Path, swaymeter: Command) -> None:
-    gate = ("audit", "log.csv", "--replies", "response", "--junit", "a.xml")
-    assert swaymeter(*gate, "--fail-under", "follow.supporting=0.9").code == 0
-    result = swaymeter(*gate, "--fail-under", "resist_wrong.all=0.9")
+    command = ("audit", "log.csv", "--replies", "response", "--junit", "a.xml")
+    assert swaymeter(*command, "--fail-under", "follow.supporting=0.9").code == 0
+    result = swaymeter(*command, "--fail-under", "resist_wrong.all=0.9")
     assert (result.code, "resist_wrong.all of response (recorded) is 0" in result.error) == (1, True)
     assert ElementTree.parse(page_folder / "a.xml").getroot().get("failures") == "1"
     wrong = swaymeter("audit", "log.csv", "--replies", "responses", "--workspace", "other")
@@ -86,7 +86,7 @@ def test_failed_replies_do_not_meet_a_threshold(page_folder: Path, swaymeter: Co
     printed = " ".join(result.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
     assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
-    assert calls.read_text().count("?") == 4
+    assert calls.read_text().count("?") == 4  # each of two questions, closed-book and with its context
     (page_folder / "repaired").touch()
     for requests in (1, 0):  # only the first rerun requests the failed reply
         calls.write_text("")

@@ -21,9 +21,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> swaymeter.Results:
 
 
 def test_units_and_types_survive_a_file(results: swaymeter.Results, tmp_path: Path) -> None:
-    frame = results.frame("memorization_ratio")
-    assert frame["memorization_ratio"].isna().tolist() == [False, True]  # 0 of 0 is missing
-    assert frame.dtypes["substitute"] == pd.Int64Dtype()
+    ratios = results.frame("memorization_ratio")
+    assert ratios["memorization_ratio"].isna().tolist() == [False, True]  # 0 / (0 + 0) is missing
+    assert ratios.dtypes["substitute"] == pd.Int64Dtype()
     frame = results.frame("susceptibility_of_queries")
     frame.to_parquet(tmp_path / "frame.parquet")
     reloaded = pd.read_parquet(tmp_path / "frame.parquet")
@@ -37,7 +37,7 @@ def test_sql_keeps_units_of_columns_by_name(results: swaymeter.Results) -> None:
     assert frame.attrs["units"] == {"persuasion": "nats"}
 
 
-def test_every_name_has_a_frame(results: swaymeter.Results) -> None:
+def test_names_include_tables_and_named_queries(results: swaymeter.Results) -> None:
     assert {"persuasion", "susceptibility_of_queries", "models_side_by_side"} <= {*results.names()}
 
 
@@ -64,7 +64,7 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
 
 
 def test_a_failed_run_names_its_step_and_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def execute(selected: Study, progress: Any, **options: bool) -> tuple[Any, str]:
+    def execute(study: Study, progress: Any, **options: bool) -> tuple[Any, str]:
         progress.failures["score · capital"] = "no such model"
         return SimpleNamespace(), "1 step failed"
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from swaymeter.flows import study as flows
 from swaymeter.flows.execution.run import failure_message
+from swaymeter.flows.study import study as study_flow
 from tests.flows.graph.toy import BUILD_A, FETCH_B, Toy
 from tests.flows.small_study import PREPARED, load_study, prepare
 
@@ -9,14 +9,14 @@ from tests.flows.small_study import PREPARED, load_study, prepare
 def test_an_impossible_study_is_refused_before_it_runs(tmp_path: Path) -> None:
     model = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cuda:99"}
     study = load_study(tmp_path, questions=None, measures={"persuasion": {}}, models=[model])
-    state = flows.study.fn(study.name, str(study.workspace.root))
+    state = study_flow.fn(study.name, str(study.workspace.root))
     assert (state.is_failed(), (state.message or "")[:40]) == (True, "study small: models.0: device 'cuda:99':")
     assert not (study.workspace.root / "facts").exists()
 
 
 def test_unknown_names_are_refused_by_the_flow(tmp_path: Path) -> None:
     study = load_study(tmp_path, questions=None, measures={"persuasion": {}})
-    state = flows.study.fn(study.name, str(study.workspace.root), relations=["capitol"])
+    state = study_flow.fn(study.name, str(study.workspace.root), relations=["capitol"])
     assert (state.name, state.message) == ("Refused", "no relation is named 'capitol'; did you mean 'capital'?")
 
 
@@ -29,9 +29,9 @@ def test_failed_steps_come_first_with_advice(toy: Toy) -> None:
     assert message.count("correct the cause, and run the study again") == 1
 
 
-def test_no_failed_step_means_nothing_to_do(tmp_path: Path) -> None:
+def test_a_rerun_without_failed_steps_does_nothing(tmp_path: Path) -> None:
     study = prepare(load_study(tmp_path))
-    state = flows.study.fn(study.name, str(study.workspace.root), stages=[*PREPARED], failed=True)
+    state = study_flow.fn(study.name, str(study.workspace.root), stages=[*PREPARED], failed=True)
     done = sum(node.id.stage in PREPARED for node in study.graph)
     assert state.is_completed()
     assert state.message == f"nothing had failed, and nothing was to be done: {done} steps are done"

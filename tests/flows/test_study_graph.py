@@ -31,7 +31,7 @@ def study(folder: Path) -> Study:
 
 
 def keys(study: Study) -> dict[tuple[StepId, str], str]:
-    """Return the key of each output by its step, here without a dtype, and by its role."""
+    """Return the keys of outputs, by step (without its dtype) and role."""
     return {
         (replace(node.id, dtype=""), role): artifact.key
         for node in study.graph
@@ -40,7 +40,7 @@ def keys(study: Study) -> dict[tuple[StepId, str], str]:
     }
 
 
-def test_looking_at_a_study_makes_no_file(tmp_path: Path) -> None:
+def test_planning_a_study_makes_no_file(tmp_path: Path) -> None:
     study = load_study(tmp_path)
     assert {node.state for node in study.graph} == {"missing", "blocked"}
     assert not study.workspace.root.exists()
@@ -51,7 +51,7 @@ def test_every_measure_covers_every_relation_of_its_prompts(study: Study) -> Non
     for step, role in keys(study):
         if step.stage == "score":
             scored.setdefault(role, set()).add(step.subject)
-    relations = {node.id.subject for node in study.graph if str(node.id).endswith("· questions")} - {"static"}
+    relations = {node.id.subject for node in study.graph if (node.id.stage, node.id.product) == ("build", "questions")}
     assert scored == {
         **{name: {"capital", "father"} for name in QUERY_MEASURES},
         **dict.fromkeys(QUESTION_MEASURES, relations),
@@ -68,7 +68,7 @@ def test_every_output_has_a_key_of_its_own(study: Study) -> None:
     assert len(set(all_keys)) == len(all_keys)
 
 
-CHANGES: list[tuple[dict[str, Any], set[str]]] = [
+CHANGES: list[tuple[dict[str, Any], set[str]]] = [  # a change of the study, and the measures that depend on it
     ({}, set()),
     ({"asks": "in other words"}, set()),
     ({"seed": 1}, QUERY_MEASURES | QUESTION_MEASURES),
@@ -84,16 +84,16 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "changed"), CHANGES, ids=[next(iter(change), "none") for change, _ in CHANGES])
+@pytest.mark.parametrize(("change", "dependent"), CHANGES, ids=[next(iter(change), "none") for change, _ in CHANGES])
 def test_a_change_concerns_only_dependent_measures(
-    change: dict[str, Any], changed: set[str], study: Study, folder: Path
+    change: dict[str, Any], dependent: set[str], study: Study, folder: Path
 ) -> None:
     measures = small_study(folder)["measures"]
     if change.keys() <= measures.keys():
         change = {"measures": {name: {**options, **change.get(name, {})} for name, options in measures.items()}}
     before, after = keys(study), keys(score(prepare(load_study(folder, **change))))
     scores = [(step, role) for step, role in before.keys() & after.keys() if step.stage == "score"]
-    assert {role for step, role in scores if before[step, role] != after[step, role]} == changed
+    assert {role for step, role in scores if before[step, role] != after[step, role]} == dependent
     assert keys(renew(study)) == before
 
 
@@ -215,7 +215,7 @@ def test_missing_published_files_are_named(tmp_path: Path) -> None:
     assert "questions.folder: there is no folder" in node.reason
 
 
-def test_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workspace_comes_from_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     study = load_study(tmp_path).study
@@ -236,8 +236,8 @@ def test_every_step_makes_the_outputs_of_its_kind(study: Study) -> None:
     assert {node.kind.product for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
     for node in nodes:
         assert node.step is not None
-        has_every_measure = node.kind.makes == ("scores",)
-        assert has_every_measure or {*node.step.outputs} == {*node.kind.makes}, node.id
+        is_pass = node.kind.makes == ("scores",)  # the outputs of a pass are the tables of its measures
+        assert is_pass or {*node.step.outputs} == {*node.kind.makes}, node.id
 
 
 def test_no_score_depends_on_its_runner(study: Study, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Edit wars on a real wiki: the disputed spans and their reversions, against the edits of the tests."""
+"""Edit wars that the tests write on a real wiki, and the disputes and rejected pairs that Swaymeter finds there."""
 
 import os
 import secrets
@@ -54,7 +54,7 @@ class RunningWiki(NamedTuple):
 
 
 class Editor:
-    """An editor with a session of its own, or an anonymous editor (None); an edit returns the id of the revision."""
+    """An editor with a session of its own, anonymous if the name is None; edits return the id of the new revision."""
 
     def __init__(self, wiki: RunningWiki, name: str | None) -> None:
         self._api = wiki.api
@@ -214,10 +214,10 @@ def _war(title: str, first: str, second: str, editors: Sequence[Editor]) -> tupl
 
 
 def _reasons(rejected: Sequence[Rejected]) -> dict[str, int]:
-    """Count the rejected pairs for each reason."""
+    """Count the rejected pairs for each reason; a rejection lists the two edits of each of its pairs."""
     counts: Counter[str] = Counter()
-    for pair in rejected:
-        counts[pair.reason] += len(pair.revisions) // 2
+    for rejection in rejected:
+        counts[rejection.reason] += len(rejection.revisions) // 2
     return dict(counts)
 
 
@@ -305,7 +305,7 @@ def test_other_edits_are_rejected_with_their_reasons(
     assert _reasons(result.rejected) == {reason: 1}
 
 
-def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_wars_with_hidden_revisions_are_rejected(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, warden = editors.alice, editors.bob, editors.warden
     alice.writes("Dock", HARBOUR)
     hidden_text, _ = _war("Dock", "liberator", "tyrant", (bob, alice))

@@ -49,7 +49,8 @@ class Browser:
     def open(self, path: Path, fragment: str = "") -> None:
         """Load a page, with an empty history.
 
-        A blank page comes first: a new fragment alone loads nothing. A full history drops pages that no user touched.
+        The blank page comes first because a change of the fragment alone loads nothing. The history is emptied because
+        the browser drops pages without a user's action from a full history.
         """
         self.call("Page.resetNavigationHistory")
         for address in ("about:blank", path.as_uri() + fragment):

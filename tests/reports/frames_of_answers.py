@@ -15,7 +15,8 @@ from tests.reports.study import MODEL
 KEYS = ["model", "dtype", "relation", "question_id", "context_id", "condition"]
 SAMPLES = 10
 CLUSTERS = (0, 0, 0, 1, 0, 1, 2, 0, 2, 0)
-WORDS = {"none": "Oslo", "original": "It is Oslo", "counter_memory": "Bergen"}
+ANSWERS = {"none": "Oslo", "original": "It is Oslo", "counter_memory": "Bergen"}
+"""By condition, the text of the greedy answer and of cluster 0."""
 PARTITIONS = ("static", "temporal", "disputable")
 COMMON = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 """By frame, the columns with one value."""
@@ -51,8 +52,8 @@ def frames_of_answers(
 def _scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFrame:
     """Return a row for each question and condition; some contexts were cut."""
     rng, rows = generator(7, "answers"), []
-    for (model, dtype), number, condition in product(models, range(questions), WORDS):
-        moved = rng.gamma(2 + number % 3, 0.8)
+    for (model, dtype), number, condition in product(models, range(questions), ANSWERS):
+        persuasion = rng.gamma(2 + number % 3, 0.8)
         outcome = str(rng.choice(["persuaded", "agreed", "stubborn", "other"]))
         row = {
             "model": model,
@@ -68,8 +69,8 @@ def _scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFrame:
         }
         if condition != "none":
             row |= {
-                "coherent_persuasion": moved,
-                "coherent_persuasion_standard_error": moved / 10,
+                "coherent_persuasion": persuasion,
+                "coherent_persuasion_standard_error": persuasion / 10,
                 "outcome": outcome,
                 "persuaded_as_published": bool(rng.random() < 0.4),
                 "stubborn_as_published": bool(rng.random() < 0.4),
@@ -79,11 +80,11 @@ def _scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFrame:
 
 
 def _answers(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return a greedy answer and ten samples in three clusters; some samples are empty or truncated."""
+    """Return a greedy answer and ten samples in three clusters for each score; some samples are empty or truncated."""
     rows: list[dict[str, Any]] = []
     for keys, sample in product(scores[KEYS].to_dict("records"), (None, *range(SAMPLES))):
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
-        text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
+        text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else ANSWERS[keys["condition"]]
         answer = {
             "sample": sample,
             "answer_group": cluster,

@@ -31,7 +31,9 @@ RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 LABELLED = ("author", "birthPlace")
 """The relations whose entities have labels, and whose contexts have labels and strengths."""
 TONES = {"base": ("positive", 1), "assertive": ("positive", 2), "negation": ("negative", 1)}
+"""Label and strength of a context by its type."""
 FORMS = tuple(product(("open", "closed"), (1, 2)))
+"""Query types, each with the numbers of its forms."""
 ENTROPIES = (
     "semantic_entropy",
     "semantic_entropy_length_normalised",
@@ -58,7 +60,7 @@ def tables(
     questions: int = 30,
     own: bool = False,
 ) -> dict[str, list[Row]]:
-    """Return the rows of every table of a study with these models; `own` gives it a user's own questions."""
+    """Return the rows of every table of a study with these models; `own` makes the questions a user's own."""
     study = defaultdict[str, list[Row]](list)
 
     def add(rows: Iterable[tuple[str, Row]], **columns: object) -> None:
@@ -91,7 +93,12 @@ def tables(
 
 
 def frames(rows: dict[str, list[Row]] | None = None, names: Iterable[str] | None = None) -> dict[str, pd.DataFrame]:
-    """Return the frames of a report on these rows, or only the frames of these names; a missing table is empty."""
+    """Return the frames of a report, or only the frames of these names.
+
+    Args:
+        rows: Rows by table; a missing table is empty. None for the rows of `tables` and judgements of two people.
+        names: Names of the frames; None for all frames of a report.
+    """
     frame_names = [*(queries() if names is None else names)]
     words = set[str]().union(*(query.words for query in with_views(NAMED_QUERIES[name] for name in frame_names)))
     report_frames: dict[str, pd.DataFrame] = {}
@@ -203,8 +210,8 @@ def _query_scores(dtype: str, queries: Sequence[Row], contexts: Sequence[Row]) -
         yield "greedy_answers", {**pair, "relevant": is_relevant, "conflict": conflict, "follows": follows}
     for context, (query_type, form) in product(contexts, FORMS):
         identity = {"relation": context["relation"], "context_id": context["context_id"]}
-        gamma = {"entity_independent_persuasion": _draw(dtype, context["context_id"], form)}
-        yield "entity_independent_persuasion", {**identity, "query_type": query_type, "form": form, **gamma}
+        score = {"entity_independent_persuasion": _draw(dtype, context["context_id"], form)}
+        yield "entity_independent_persuasion", {**identity, "query_type": query_type, "form": form, **score}
 
 
 def _scores_of_query(dtype: str, number: int, query: Row) -> NamedRows:

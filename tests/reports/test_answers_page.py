@@ -129,16 +129,16 @@ def test_scores_have_standard_errors_cuts_and_stand_ins(tmp_path: Path) -> None:
     assert shown["stand_ins"] == ["all-MiniLM-L6-v2 for deberta-large-mnli"]
 
 
-def test_list_has_scores_of_its_own_questions(tmp_path: Path) -> None:
+def test_the_list_has_scores_outcomes_and_verdicts(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page, scores = write_page(frames, tmp_path), frames["answers_of_questions"].set_index(["condition", "question_id"])
     index, listed = page.block("index")["questions"], page.block("scores-0")
     assert index["question"] == sorted(index["question"], key=str.casefold)
     for row, place in enumerate(listed["place"]):
         name = index["question_id"][place]
-        cases = [scores.loc[(case, name)] for case in ("none", "original", "counter_memory")]
+        cases = [scores.loc[(condition, name)] for condition in ("none", "original", "counter_memory")]
         assert listed["entropy"][row] == [round(case["semantic_entropy"], 4) for case in cases]
-        # The list has the first letters of outcomes and verdicts, a letter for each case.
+        # The list has the first letters of outcomes and verdicts, a letter for each condition.
         assert listed["outcome"][row] == "-" + "".join(case["outcome"][0] for case in cases[1:])
         assert listed["verdict"][row] == "".join(case["verdict"][0] for case in cases)
 
@@ -154,7 +154,7 @@ def test_list_says_how_each_greedy_answer_ended(tmp_path: Path) -> None:
     page = write_page(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     ended = dict(zip(names, page.block("scores-0")["ended"], strict=True))
-    # A letter for each case: f finished, u unfinished, l lost (here withheld), - not requested.
+    # A letter for each condition: f finished, u unfinished, l lost (here withheld), - not requested.
     assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
     assert ended["q4"] == "f-f"
 
@@ -231,7 +231,7 @@ def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
     assert starts == page.block("index")["questions"]["subject"]
 
 
-def test_own_contexts_have_their_kinds_ids_and_scores(own_questions: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+def test_own_contexts_have_types_ids_and_scores(own_questions: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     page = write_page(own_questions, tmp_path)
     index, shown = page.block("index"), data_of_question(page, "question 3")
     place = index["questions"]["question_id"].index("question 3")
@@ -264,7 +264,7 @@ def test_hostile_texts_stay_json(tmp_path: Path, text: str) -> None:
     tame = write_page(frames, tmp_path / "tame")
     columns = ["subject", "object", "replacement", "question", "accepted", "subject_id", "partition", "relation"]
     frames["questions_to_read"][columns] = text
-    frames["questions_to_read"]["other_columns"] = [json.dumps({text: f"{text} {at}"}) for at in range(6)]
+    frames["questions_to_read"]["other_columns"] = [json.dumps({text: f"{text} {number}"}) for number in range(6)]
     frames["contexts_to_read"]["text"] = text
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
@@ -273,7 +273,7 @@ def test_hostile_texts_stay_json(tmp_path: Path, text: str) -> None:
     assert page.texts["script"] == tame.texts["script"]
     assert page.block("index")["questions"]["replacement"] == [text] * 6
     assert page.block("texts-0")[0]["contexts"][0]["text"] == text
-    assert page.block("index")["columns"] == [[text, [f"{text} {at}" for at in range(6)]]]
+    assert page.block("index")["columns"] == [[text, [f"{text} {number}" for number in range(6)]]]
     assert data_of_question(page, "q1")["answers"]["original"]["greedy"][0] == text
     for name, block in page.texts.items():
         assert name in {"script", "style"} or not re.search("[<>&\u2028\u2029]", block)

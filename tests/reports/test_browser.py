@@ -35,7 +35,8 @@ def frames() -> dict[str, pd.DataFrame]:
     models = [(MODEL, "float32"), ("another", "bfloat16")]
     study = frames_of_answers(models, 120)
     questions, answers = study["questions_to_read"], study["answers_to_read"]
-    is_q7, is_answer = questions["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
+    is_q7 = questions["question_id"] == "q7"
+    is_answer = (answers["model"] == MODEL) & (answers["question_id"] == "q7")
     questions.loc[is_q7, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
     answers.loc[is_answer & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
     answers.loc[is_answer & (answers["sample"] == 4), "thoughts"] = "Gdańsk?\n<b>No.</b>"
@@ -69,7 +70,7 @@ def test_pages_have_no_errors_requests_or_sideways_scrolling(
     scroll, inner, paper, pictures = browser.ask(LAYOUT)
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
-    # The study has no figures of precision, runs over time and several models.
+    # The study lacks the figures precision, over-time, front-of-variants and tests-by-model.
     assert pictures == (len(FIGURES) - 4 if part == "figures" else 0)
     assert browser.trouble() == []
 
@@ -112,15 +113,17 @@ def test_the_list_has_the_chosen_order(
 def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answers: Path) -> None:
     browser.emulate(1400, "light")
     browser.open(answers, "#sort=question&order=ascending&search=subject+5?")
-    line = "[...document.querySelector('#rows tbody').rows].map(one => one.innerText.replace(/\\s+/g, ' ').trim())"
     heads = browser.ask("[...document.querySelector('#rows thead').querySelectorAll('th')].map(one => one.textContent)")
-    lines = browser.ask(line)
+    lines = browser.ask(
+        "[...document.querySelector('#rows tbody').rows].map(one => one.innerText.replace(/\\s+/g, ' ').trim())"
+    )
     assert heads == ["another (bfloat16)", f"{MODEL} (float32)"]
     starts = ["no context Oslo ", "original It is Oslo ", "counter-memory · Bergen Bergen "]
     assert [text[: len(start)] for text, start in zip(lines, starts, strict=True)] == starts
-    row = "[...document.querySelector('#rows tbody')"
-    assert set(browser.ask(f"{row}.lastChild.querySelectorAll('mark')].map(one => one.className)")) == {"replacement"}
-    verdicts = browser.ask(f"{row}.querySelectorAll('.verdict')].map(one => one.textContent)")
+    table_body = "document.querySelector('#rows tbody')"
+    marks = browser.ask(f"[...{table_body}.lastChild.querySelectorAll('mark')].map(one => one.className)")
+    assert set(marks) == {"replacement"}
+    verdicts = browser.ask(f"[...{table_body}.querySelectorAll('.verdict')].map(one => one.textContent)")
     assert len(verdicts) == 6
     assert set(verdicts) <= {
         "original answer",
@@ -146,7 +149,7 @@ def test_equal_answers_of_many_models_are_merged(browser: Browser, tmp_path: Pat
     browser.emulate(1400, "light")
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#beside=all")
     groups = browser.ask("[...document.querySelectorAll('#rows .said')].map(one => one.textContent)")
-    assert len(groups) < 4 * 3 * 3  # models, questions and cases
+    assert len(groups) < 4 * 3 * 3  # models, questions and conditions
     for text in groups:  # only a reply of a single model comes with its entropy
         assert ("entropy" in text) == (", " not in text.split(":")[0] and not text.startswith("all"))
 
@@ -383,7 +386,7 @@ def test_downloaded_judgements_can_be_read(browser: Browser, tmp_path: Path) -> 
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "your judgement, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
     browser.open(tmp_path / "answers.html", "#open=q0")
-    # The study has the same verdict.
+    # Ada's verdict in the study is the same.
     browser.ask(f"{choice}.value = 'both'; {choice}.dispatchEvent(new Event('change'))")
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "not in the study yet" not in browser.ask("document.getElementById('rows').innerText")
@@ -447,8 +450,8 @@ def test_own_contexts_are_listed_and_read(
     browser.wait(f"({OPENED}) === {json.dumps(largest.index[0])}")
     sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
     assert sections[:3] == ["Without a context", "With the right passage", "With the wrong passage · forum"]
-    facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
-    assert browser.ask(facts) == ["Model", "Group", "Right answer", "Counts as right", "chapter"]
+    terms = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
+    assert browser.ask(terms) == ["Model", "Group", "Right answer", "Counts as right", "chapter"]
     browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")
     # Two models answer without a context and with each of five contexts.
     browser.wait("document.querySelectorAll('.models h4').length === 12")
@@ -489,7 +492,7 @@ def test_a_printed_question_has_no_controls(browser: Browser, answers: Path) -> 
     browser.open(answers, "#open=q0&beside=")
     assert browser.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.ask("['ways', 'controls'].map(id => document.getElementById(id).getClientRects().length)") == [0, 0]
-    assert browser.ask("document.querySelectorAll('.group').length") == 9  # three for each of three cases
+    assert browser.ask("document.querySelectorAll('.group').length") == 9  # three in each of three conditions
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
 
 

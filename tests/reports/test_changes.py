@@ -17,9 +17,9 @@ TEXT = "\n".join(HOSTILE).replace("\x00", "")
 
 
 def test_hostile_texts_stay_text(tmp_path: Path) -> None:
-    about = {"model": TEXT, "condition": TEXT, "question": TEXT}
+    columns = {"model": TEXT, "condition": TEXT, "question": TEXT}
     before, after = (
-        snapshot([reply("q", **about, verdict=verdict, answer=TEXT)], settings={"seed": json.dumps(seed)})
+        snapshot([reply("q", **columns, verdict=verdict, answer=TEXT)], settings={"seed": json.dumps(seed)})
         for verdict, seed in (("context", TEXT), ("both", "0"))
     )
     table = NumberTable(TEXT, ("quantity", "n", TEXT, TEXT, "difference [95%]", "direction"), [(TEXT,) * 6], 1)
@@ -36,8 +36,8 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     assert html.index('id="flipped"') < html.index('id="differences"') < html.index('id="settings"')
 
 
-@pytest.mark.parametrize(("unchanged", "flips"), [((), 1), (("c",), 0)])
-def test_a_replaced_model_is_compared_only_if_alone(unchanged: tuple[str, ...], flips: int) -> None:
+@pytest.mark.parametrize(("other_models", "flips"), [((), 1), (("c",), 0)])
+def test_a_replaced_model_is_compared_only_if_alone(other_models: tuple[str, ...], flips: int) -> None:
     first, second = (
         {**snapshot([reply("q", name, verdict=verdict)]).items(), ("run", "", "", ""): as_state({"run": run})}
         for run, name, verdict in ((1, "a", "context"), (2, "b", "both"))
@@ -50,8 +50,8 @@ def test_a_replaced_model_is_compared_only_if_alone(unchanged: tuple[str, ...], 
     numbers = pd.DataFrame(
         [
             {"run": run, "model": name, "dtype": "float32", "change": None}
-            for run, changed in ((1, "a"), (2, "b"))
-            for name in (changed, *unchanged)
+            for run, replaced in ((1, "a"), (2, "b"))
+            for name in (replaced, *other_models)
         ]
     )
     run = changes_of_run(changes, numbers)

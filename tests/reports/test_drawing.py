@@ -43,7 +43,7 @@ def test_models_share_a_range_and_have_own_names() -> None:
     assert canvases[0].axes[0].get_xlim() == before
 
 
-def test_other_panels_share_nothing() -> None:
+def test_figures_of_different_layouts_share_no_axes() -> None:
     two_panels = Canvas()
     two_panels.subplots(1, 2)
     assert shared([limits_of(panel(0, 1)), limits_of(two_panels)]) == []
@@ -53,7 +53,7 @@ def painted_once(drawn: DrawnFigure) -> DrawnFigure:
     return replace(drawn, drawing=replace(drawn.drawing, paint=cache(drawn.drawing.paint)))
 
 
-def test_figures_of_two_models_can_share_axes(two_dtypes: dict[str, pd.DataFrame]) -> None:
+def test_figures_of_two_dtypes_can_share_axes(two_dtypes: dict[str, pd.DataFrame]) -> None:
     drawn = [painted_once(figure) for figure in draw_all(FIGURES.values(), two_dtypes)[0]]
     figures = list(with_limits(drawn))
     assert any(pair for _, limits in figures for pair in limits)
@@ -105,7 +105,7 @@ def test_a_figure_fits_a_column_with_real_text(drawn: DrawnFigure) -> None:
     assert b"/Type3" not in pdf
     assert b"/CIDFontType2" in pdf  # Type 42
     streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
-    content = b"\n".join(text for stream in streams if b" Tf" in (text := _plain(stream)))
+    content = b"\n".join(text for stream in streams if b" Tf" in (text := _decompressed(stream)))
     assert {float(size) for size in re.findall(rb"/F\S+ (\S+) Tf", content)} == {POINTS}
 
 
@@ -118,7 +118,7 @@ def test_panels_below_each_other_keep_titles_of_columns(drawn: DrawnFigure) -> N
     assert titles == 2 * [f"column {number}" for number in range(5)]
 
 
-def _plain(stream: bytes) -> bytes:
+def _decompressed(stream: bytes) -> bytes:
     try:
         return zlib.decompress(stream)
     except zlib.error:

@@ -1,4 +1,4 @@
-"""Queries that have no rows can be left out of a report."""
+"""Reports without the frames of queries that have no rows."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ STUDIES = {
 }
 
 
-def report_of(folder: Path, rows: dict[str, pd.DataFrame]) -> dict[str, bytes]:
-    """Write a report, and return its files by name."""
-    reporting.write_report(rows, folder, CARD, "key")
+def report_of(folder: Path, report_frames: dict[str, pd.DataFrame]) -> dict[str, bytes]:
+    """Write a report, and return its files by name, without the manifest."""
+    reporting.write_report(report_frames, folder, CARD, "key")
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return {name: content for name, content in files.items() if name != reporting.MANIFEST}
 

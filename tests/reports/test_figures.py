@@ -81,7 +81,7 @@ def test_axes_name_quantity_and_unit(drawn: dict[str, DrawnFigure]) -> None:
 
 
 def queries_of(figures: Iterable[Figure]) -> set[str]:
-    """Return the queries of figures, and the queries of models and labels."""
+    """Return the queries of these figures and the queries of the page."""
     return {*PAGE_QUERIES, *(name for figure in figures for name in figure.queries)}
 
 
@@ -90,7 +90,7 @@ def test_shared_axes_show_every_point() -> None:
     # Closed queries have three times larger scores than open ones.
     for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
         if row.get("query_type", "closed") == "closed" and " open " not in row.get("query_id", ""):
-            row |= {name: 3 * value for name, value in row.items() if name in {*rows, "entity_independent_persuasion"}}
+            row |= {name: 3 * value for name, value in row.items() if name in rows}  # a score is named as its table
     names = (
         "susceptibility-by-relation",
         "persuasion-by-kind",
@@ -236,7 +236,7 @@ def test_marked_instances_are_temporal(study_frames: dict[str, pd.DataFrame]) ->
     assert (drawn["P"], drawn["*"]) == (marked["most_edited"].sum(), marked["most_viewed"].sum())
 
 
-def test_untestable_groups_are_counted_and_not_drawn(study_frames: dict[str, pd.DataFrame]) -> None:
+def test_untestable_comparisons_are_counted_and_not_drawn(study_frames: dict[str, pd.DataFrame]) -> None:
     tests = as_published(study_frames["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
     tests.loc[0, ["effect_size", "p_adjusted", "untestable"]] = [None, None, "a group is empty"]
     drawing = drawing_of("relevance-of-persuasion", {"statistics": tests})
@@ -319,9 +319,9 @@ def test_models_are_sorted_by_size_else_by_order() -> None:
     assert effects.positions([large, small], sizes_of_models) == ({large: 9.0, small: 8.0}, True)
     assert effects.positions([large, small, other], sizes_of_models) == ({small: 0.0, large: 1.0, other: 2.0}, False)
     assert effects.positions([large], sizes_of_models) == ({large: 0.0}, False)
-    half = Model("b", "bfloat16")
-    alike = effects.positions([small, large, half], sizes_of_models | {half: 10**8})
-    assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
+    other_dtype = Model("b", "bfloat16")
+    with_equal_sizes = effects.positions([small, large, other_dtype], sizes_of_models | {other_dtype: 10**8})
+    assert with_equal_sizes == ({other_dtype: 0.0, small: 1.0, large: 2.0}, False)
 
 
 def test_the_papers_relation_or_the_largest_is_drawn() -> None:
@@ -431,7 +431,7 @@ COMMON_COLUMNS = {"model": "m", "dtype": "float32", "query_type": "open", "untes
 def comparison_row(
     relation: str, label_a: str, label_b: str, means: tuple[float, float], n: int = 5, p: float = 0.01
 ) -> Row:
-    """Return a test between two labels of contexts."""
+    """Return a row of the frame `group_comparisons`: a test between two labels."""
     groups = {"group_a": label_a, "group_b": label_b, "mean_a": means[0], "mean_b": means[1], "n_a": n, "n_b": n}
     return {
         **COMMON_COLUMNS,
@@ -512,7 +512,7 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
         "persuasion_by_strength": pd.DataFrame(columns=["relation", "context_label"]),
     }
     drawing = drawing_of(BY_TYPE.name, frames, "m")
-    assert "Tests over all types of this set: between two labels" in drawing.caption
+    assert "Permutation tests of two labels over all types of this set" in drawing.caption
     assert "open queries 0 of 1 significant." in drawing.caption
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -23,8 +24,13 @@ def headline(frames: Frames) -> list[Claim]:
     return findings(frames).headline
 
 
+def emptied(frames: Frames, names: Iterable[str]) -> Frames:
+    """Return the frames; the frames with these names have no rows."""
+    return {**frames, **{name: frames[name].iloc[:0] for name in names}}
+
+
 def claims_of_questions(frames: Frames) -> list[Claim]:
-    """Return the claims about questions, from frames with few columns."""
+    """Return the claims about questions whose first named query is in the frames."""
     evidence = Evidence(with_empty(frames, queries()))
     question_findings = (
         finding for finding in FINDINGS if finding.section == "questions" and finding.queries[0] in frames
@@ -45,14 +51,11 @@ def test_an_audit_uses_the_words_of_users(own_questions: dict[str, pd.DataFrame]
 
 def test_a_replication_uses_the_words_of_papers(study_frames: dict[str, pd.DataFrame]) -> None:
     assert len(headline(study_frames)) <= MAX_HEADLINE
-    first_queries = ("susceptibility_by_label", "group_comparisons", "correlations")  # their findings would come first
-    sentences = [
-        claim.sentence
-        for claim in headline({**study_frames, **{name: study_frames[name].iloc[:0] for name in first_queries}})
-    ]
+    # The findings on these frames would fill the headline.
+    leading = ("susceptibility_by_label", "group_comparisons", "correlations")
+    sentences = [claim.sentence for claim in headline(emptied(study_frames, leading))]
     assert any("significantly more than real ones" in sentence for sentence in sentences)
-    query_frames = ("susceptibility_summary", "persuasion_summary", *first_queries)
-    questions_only = {**study_frames, **{name: study_frames[name].iloc[:0] for name in query_frames}}
+    questions_only = emptied(study_frames, ("susceptibility_summary", "persuasion_summary", *leading))
     means = study_frames["partition_means"]
     unchanged = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
     following, by_rule, by_kind, uncertain, moved = headline(
@@ -69,13 +72,13 @@ def test_a_replication_uses_the_words_of_papers(study_frames: dict[str, pd.DataF
 
 
 @pytest.mark.parametrize(
-    ("high", "verdict"),
+    ("high", "order"),
     [
-        (0.3, "static is easier to sway than temporal (by the 95% interval of each difference alone)"),
+        (0.3, "static is easier to sway than temporal (by the 95% interval of each difference, not adjusted)"),
         (0.6, "no kind is demonstrated to be easier"),
     ],
 )
-def test_kinds_differ_by_the_interval_of_their_difference(high: float, verdict: str) -> None:
+def test_kinds_differ_if_their_difference_excludes_zero(high: float, order: str) -> None:
     common = {
         "model": MODEL,
         "dtype": "float32",
@@ -90,7 +93,7 @@ def test_kinds_differ_by_the_interval_of_their_difference(high: float, verdict: 
     outcomes = pd.DataFrame([{"condition": "counter_memory"}])
     claims = claims_of_questions({"partition_means": pd.DataFrame(means), "outcomes": outcomes})
     (claim,) = (claim for claim in claims if "kind" in claim.sentence)
-    assert verdict in claim.numbers[0].text
+    assert order in claim.numbers[0].text
 
 
 def test_the_extremes_of_many_models_are_named(own_questions: dict[str, pd.DataFrame]) -> None:
@@ -176,7 +179,7 @@ def test_a_correlation_with_fisher_comes_first(study_frames: dict[str, pd.DataFr
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
-def test_caveats_of_every_kind_are_listed(study_frames: dict[str, pd.DataFrame]) -> None:
+def test_caveats_stand_in_order(study_frames: dict[str, pd.DataFrame]) -> None:
     caveats = findings(study_frames, CARD).caveats
     words = (
         "Parts of the study are missing: 1 piece",
@@ -191,7 +194,7 @@ def test_caveats_of_every_kind_are_listed(study_frames: dict[str, pd.DataFrame])
     assert [word in sentence for sentence, word in zip(caveats, words, strict=True)] == [True] * len(words)
 
 
-def test_few_questions_of_a_paper_bring_caveats(study_frames: dict[str, pd.DataFrame]) -> None:
+def test_caveats_state_the_numbers_of_a_study(study_frames: dict[str, pd.DataFrame]) -> None:
     closed_book = {
         "model": MODEL,
         "dtype": "float32",
@@ -203,14 +206,14 @@ def test_few_questions_of_a_paper_bring_caveats(study_frames: dict[str, pd.DataF
         "low": 0.004,
         "high": 0.129,
     }
-    study_frames = {
+    frames = {
         **study_frames,
         "models_side_by_side": pd.DataFrame([closed_book]),
         "outcomes": study_frames["outcomes"].assign(following_stubborn=3),
         "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
         "statistics_summary": study_frames["statistics_summary"].assign(untestable=0),
     }
-    caveats = findings(study_frames, CARD).caveats
+    caveats = findings(frames, CARD).caveats
     assert "Few items: with 2 questions, no share or mean here can be relied on." in caveats
     assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in caveats)
     assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in caveats)
@@ -239,7 +242,7 @@ def test_few_entities_bring_a_caveat(entities: int, caveat: str) -> None:
         (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give"),
     ],
 )
-def test_significance_names_its_entities(p: float, test: str, note: str) -> None:
+def test_significance_states_the_number_of_entities(p: float, test: str, note: str) -> None:
     row = {"relation": "capital", "n_a": 4, "n_b": 4, "alternative": "greater", "p": p, "test": test}
     tests = pd.DataFrame([{**row, "p_adjusted": 0.038}, {**row, "relation": "author", "p_adjusted": 0.4}])
     assert significant_relations({"tested": 2, "significant": 1}, tests) == (
@@ -260,7 +263,7 @@ def test_the_share_of_judgements_is_a_caveat(study_frames: dict[str, pd.DataFram
     assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in caveats)
 
 
-def test_without_a_reason_there_is_no_caveat() -> None:
+def test_a_study_without_results_has_no_findings() -> None:
     nothing = with_empty({}, queries())
     assert headline(nothing) == []
     assert basis(nothing) == ""
@@ -276,7 +279,7 @@ def test_without_a_reason_there_is_no_caveat() -> None:
         ({"n": 19}, ""),
     ],
 )
-def test_uncertainty_needs_one_model_with_a_correlation(changed: dict[str, float], start: str) -> None:
+def test_the_entropy_claim_needs_one_measured_model(changed: dict[str, float], start: str) -> None:
     row = {
         "model": MODEL,
         "dtype": "float32",
@@ -292,15 +295,15 @@ def test_uncertainty_needs_one_model_with_a_correlation(changed: dict[str, float
         "high": 0.7,
     }
 
-    def correlation(*rows: object) -> str:
+    def claim_text(*rows: object) -> str:
         outcomes = pd.DataFrame([{"condition": "counter_memory"}])
         claims = claims_of_questions({"instance_correlations": pd.DataFrame([*rows]), "outcomes": outcomes})
         return "".join(number.text for claim in claims if "entropy" in claim.sentence for number in claim.numbers)
 
-    text = correlation({**row, **changed})
+    text = claim_text({**row, **changed})
     assert text.startswith(start)
     assert bool(text) == bool(start)
-    assert correlation(row, {**row, "model": "small", "n": 19}) == ""
+    assert claim_text(row, {**row, "model": "small", "n": 19}) == ""
 
 
 def test_effects_of_several_passages_are_claims() -> None:

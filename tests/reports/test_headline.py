@@ -31,10 +31,10 @@ def test_shares_of_own_questions_add_up(own_questions: dict[str, pd.DataFrame]) 
     )
 
 
-def test_basis_has_all_questions_and_largest_kind(own_questions: dict[str, pd.DataFrame]) -> None:
+def test_basis_counts_questions_in_all_and_per_kind(own_questions: dict[str, pd.DataFrame]) -> None:
     chart = figure(own_questions | {"overview": own_questions["overview"].assign(questions=50)})
     assert chart
-    assert chart.basis.endswith("50 questions, at most 12 of a kind")
+    assert chart.basis.endswith("50 questions, at most 12 with one kind of context")
 
 
 def test_relations_show_real_beside_invented(study_frames: dict[str, pd.DataFrame]) -> None:
@@ -47,9 +47,9 @@ def test_relations_show_real_beside_invented(study_frames: dict[str, pd.DataFram
     assert {bar.label for bar in chart.bars} == {*study_frames["susceptibility_of_relations"]["relation"]}
 
 
-def test_categories_show_the_effects_of_contexts(study_frames: dict[str, pd.DataFrame]) -> None:
-    queries = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_summary")
-    result = findings(study_frames | {name: study_frames[name].iloc[:0] for name in queries})
+def test_partitions_show_the_shares_of_outcomes(study_frames: dict[str, pd.DataFrame]) -> None:
+    about_facts = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_summary")
+    result = findings(study_frames | {name: study_frames[name].iloc[:0] for name in about_facts})
     assert result.figure
     labels = [bar.label for bar in result.figure.bars if bar.variant == result.figure.bars[0].variant]
     assert labels == ["static questions", "temporal questions", "disputable questions"]
@@ -62,18 +62,20 @@ def test_differing_threshold_number_is_written_beside_the_bar(own_questions: dic
     wrong = means["quantity"].eq("follows") & means["group"].eq("conflicting")
     replies = own_questions["verdict_shares"].query("model == 'other'")
     share = replies.query("condition == 'conflicting' and quantity == 'wrong'")["mean"].item()
-    numbers = means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6)
-    same, other = (figure(own_questions | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in numbers)
-    assert same
-    assert other
-    assert (same.bars[1].name, same.bars[1].threshold_words) == ("follow.conflicting", "")
-    assert (other.bars[1].name, other.bars[1].threshold_words) == (
+    equal, differing = (
+        figure(own_questions | {"verdict_shares": replies, "models_side_by_side": rows})
+        for rows in (means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6))
+    )
+    assert equal
+    assert differing
+    assert (equal.bars[1].name, equal.bars[1].threshold_words) == ("follow.conflicting", "")
+    assert (differing.bars[1].name, differing.bars[1].threshold_words) == (
         "",
         "follow.conflicting 38% [20, 60] (wrong or both)",
     )
 
 
-def test_an_interval_is_drawn_at_its_numbers() -> None:
+def test_the_main_part_is_first_with_its_interval() -> None:
     parts = Part("right", 0.2), Part("wrong", 0.62, 0.31, 0.86, 5), Part("neither", 0.18)
     chart = HeadlineFigure("", "share", PARTS, (Bar("with a wrong passage", parts, "", 8, "wrong"),))
     ((_, (row,)),) = groups(chart)
@@ -131,7 +133,7 @@ def test_a_sentence_compares_right_with_wrong(
 @pytest.mark.parametrize(
     ("undecided", "start"), [(20, "The model follows "), (21, "53% of replies are without a decision (")]
 )
-def test_sentence_opens_with_majority_of_undecided_replies(
+def test_an_undecided_majority_opens_the_sentence(
     undecided: int, start: str, own_questions: dict[str, pd.DataFrame]
 ) -> None:
     silent = pd.DataFrame([{"replies": 40, "undecided": undecided}])

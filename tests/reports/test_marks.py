@@ -1,4 +1,4 @@
-"""Tooltips of marks: the right row, escaped, and shown under the pointer."""
+"""Tooltips of a figure's marks, and the search on the page of queries."""
 
 import json
 from collections.abc import Mapping
@@ -34,12 +34,12 @@ def _paint(rows: pd.DataFrame, factor: float) -> Canvas:
     return canvas
 
 
-ROWS = pd.DataFrame({"relation": ["capital", "author", "genre"], "value": [0.25, 0.5, 0.25], "n": [4, 5, 6]})
+ROWS = pd.DataFrame({"relation": ["capital", "author", "genre"], "value": [0.251, 0.512, 0.251], "n": [4, 5, 6]})
 
 
 @pytest.mark.parametrize("factor", [1.0, 100.0])  # 100: shares that are drawn in percent
-def test_a_mark_has_the_row_of_its_place(factor: float) -> None:
-    dots = drawing(ROWS.assign(value=[0.251, 0.512, 0.251]), factor)
+def test_a_mark_has_the_row_of_its_position(factor: float) -> None:
+    dots = drawing(ROWS, factor)
     assert [mark.row for mark in marks_of(dots.paint(), dots)] == [0, 1, 2]
 
 
@@ -78,9 +78,10 @@ POINT = """(() => {
   const box = figure.picture.getBoundingClientRect(), scale = box.width / figure.size[0], mark = figure.marks[0];
   return [box.left + mark[0] * scale, box.top + mark[1] * scale, names[figure.items[figure.rows[mark[2]][0]]]];
 })()"""
+"""JavaScript that scrolls to a figure of questions and returns x and y of its first mark, and the mark's question."""
 
 
-def test_a_mark_shows_its_numbers_and_rings(browser: Browser, report: Path) -> None:
+def test_the_pointer_shows_numbers_and_rings_marks(browser: Browser, report: Path) -> None:
     browser.emulate(1400, "light")
     browser.open(report / "index.html")
     x, y, question = browser.ask(POINT)

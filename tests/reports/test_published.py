@@ -30,7 +30,7 @@ def pythia(study_frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return as_model(study_frames, "EleutherAI/pythia-6.9b-deduped")
 
 
-def test_a_model_has_alias_hub_id_or_label() -> None:
+def test_aliases_follow_from_hub_ids_and_labels() -> None:
     names = ["gpt2", "openai-community/gpt2", "Llama", "mine"]
     assert list(aliases(names, LABELLED).values()) == ["gpt2", "gpt2", "llama-2-7b-chat", "mine"]
 
@@ -53,14 +53,14 @@ def test_relations_are_counted_as_the_paper_counts_them() -> None:
     assert significant("gpt2", "familiarity", "open") is None
 
 
-def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFrame]) -> None:
-    rows = filled(TABLES["accuracy-entropy-persuasion"], llama).rows.set_index(["partition", "context"])
+def test_tables_of_questions_have_published_values(llama: dict[str, pd.DataFrame]) -> None:
+    entropies = filled(TABLES["accuracy-entropy-persuasion"], llama)
+    assert "the entropy is summed or length-normalised" in entropies.caption
+    rows = entropies.rows.set_index(["partition", "context"])
     assert rows.loc[("static", "no context"), "published accuracy"] == "13.06%"
     assert rows.loc[("static", "any context"), "published semantic entropy"] == "10.5663"
     assert rows.loc[("disputable", "no context"), "published accuracy"] == ""
     assert rows.loc[("static", "original context"), "published coherent persuasion"] == ""
-    entropies = filled(TABLES["accuracy-entropy-persuasion"], llama)
-    assert "the entropy is summed or length-normalised" in entropies.caption
     shares = filled(TABLES["shares-persuaded-and-stubborn"], llama)
     persuaded = shares.rows.set_index(["partition", "context"])["published persuaded (ROUGE-L)"]
     assert dict(persuaded[persuaded != ""]) == {
@@ -71,7 +71,7 @@ def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFr
     assert "Published values: counts one context a question, presumably the counter-memory one" in shares.caption
 
 
-def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.DataFrame]) -> None:
+def test_regressions_and_correlations_have_published_values(llama: dict[str, pd.DataFrame]) -> None:
     regressions = filled(TABLES["predictors-of-persuasion"], llama)
     edits = regressions.rows.query("predictor == 'edits of the fact' and published_beta != ''")
     assert edits[["entropies", "partition", "context", "published_beta", "published_p"]].to_numpy().tolist() == [
@@ -107,7 +107,7 @@ def test_captions_name_the_published_value_of_their_model(pythia: dict[str, pd.D
     assert "spearman -0.23" in drawn.caption
     assert "query type not stated" in drawn.caption
     (without_values,) = draw_all([FIGURES["susceptibility-by-memorization"]], pythia)[0]
-    assert without_values.caption.endswith("The papers print no values for a comparison.")
+    assert without_values.caption.endswith("The papers print no values to compare with.")
 
 
 def test_figures_mark_the_published_share_of_their_model(
@@ -149,6 +149,7 @@ def test_the_folded_table_has_all_published_values() -> None:
 
 
 AVAILABLE = [key for key, item in paper_items().items() if not item.lacks]
+"""Items of the papers of which Swaymeter has a version."""
 
 
 @pytest.fixture(scope="module")
@@ -166,11 +167,8 @@ def test_an_item_is_on_the_page(item: str, shown: set[str]) -> None:
 
 
 def test_captions_name_papers_and_items(study_frames: dict[str, pd.DataFrame]) -> None:
-    drawn = {
-        drawn_figure.figure.name: drawn_figure.caption
-        for drawn_figure in draw_all([FIGURES["persuasion-by-followed"]], study_frames)[0]
-    }
-    assert "As in Du et al. 2024, Fig. 2." in drawn["persuasion-by-followed"]
+    (drawn,) = draw_all([FIGURES["persuasion-by-followed"]], study_frames)[0]
+    assert "As in Du et al. 2024, Fig. 2." in drawn.caption
 
 
 def test_an_unknown_item_is_refused() -> None:
@@ -180,7 +178,7 @@ def test_an_unknown_item_is_refused() -> None:
         as_in(["Fig. 3"])
 
 
-def test_missing_items_are_drawn_by_nothing() -> None:
+def test_figures_and_tables_declare_every_available_item() -> None:
     declared = {item for owner in (*FIGURES.values(), *TABLES.values()) for item in owner.items}
     assert declared == set(AVAILABLE)
     assert {paper_items()[item].paper.short for item in declared} == {paper.short for paper in papers().values()}

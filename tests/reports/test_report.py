@@ -36,6 +36,9 @@ from tests.reports.page_parser import PageParser
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
+DRAWN_FIGURES = len(FIGURES) - 4
+"""Number of figures on the report's page. The study has no figures of precision, of several runs and of two models."""
+
 
 def tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
@@ -58,7 +61,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> None:
     files = {path.name for path in (report / "figures").iterdir()}
     names = {Path(name).stem for name in files}
-    assert len(names) == len(FIGURES) - 4  # no figures of precision, runs over time and several models
+    assert len(names) == DRAWN_FIGURES
     assert files == {f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")}
     links = {part.split('"')[0] for part in html.split('href="')[1:]}
     assert {f"figures/{name}" for name in files} <= links
@@ -74,10 +77,10 @@ def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
 def test_csv_has_all_digits_of_the_frame(report: Path, study_frames: dict[str, pd.DataFrame]) -> None:
     stored = pd.read_csv(report / "figures" / f"relevance-of-persuasion-{MODEL}-float32.csv")
     keys = ["relation", "query_type"]
-    published = as_published(study_frames["statistics"].query("comparison == 'relevance'")).sort_values(keys)
+    expected = as_published(study_frames["statistics"].query("comparison == 'relevance'")).sort_values(keys)
     stored = stored.sort_values(keys)
     for column in ("mean_a", "mean_b", "p", "p_adjusted", "effect_size"):
-        assert list(stored[column]) == list(published[column])
+        assert list(stored[column]) == list(expected[column])
 
 
 def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
@@ -90,7 +93,7 @@ def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
 def test_hostile_names_are_escaped_and_break_no_figure(
     hostile: dict[str, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No name depends on the layout.
+    # Names do not depend on the layout, which takes time.
     monkeypatch.setattr(rendering, "_lay_out", lambda canvas: canvas.set_layout_engine(None))
     with without_pixels():
         html = write_report(hostile, tmp_path / "report", hostile_card()).read_text(encoding="utf-8")
@@ -212,8 +215,14 @@ def test_page_opens_with_the_answer(html: str) -> None:
     headings = ["Figures", "Tables", "How to read it", "A worked example", "Missing work", "For researchers"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     opening = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
-    classes = ('class="verdict"', 'id="headline"', 'class="lines"')
-    parts = (CARD.question, *classes, " caveats</h3>", "Read all replies")
+    parts = (
+        CARD.question,
+        'class="verdict"',
+        'id="headline"',
+        'class="lines"',
+        " caveats</h3>",
+        "Read all replies",
+    )
     assert [opening.count(part) for part in parts] == [1] * len(parts)
     assert [*parts] == sorted(parts, key=opening.index)
     assert opening.count("<li><bdi>", opening.index('class="lines"'), opening.index(" caveats</h3>")) == MAX_LINES
@@ -223,7 +232,7 @@ def test_page_opens_with_the_answer(html: str) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_findings_precede_other_queries(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+def test_queries_of_findings_are_read_first(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     read_names: list[str] = []
     names_before_findings: list[str] = []
 
@@ -273,7 +282,7 @@ def test_policy_allows_only_own_style_script_and_pictures(parsed: PageParser) ->
 
 def test_every_picture_has_alternative_text(parsed: PageParser) -> None:
     pictures = [attributes for tag, attributes in parsed.elements if tag == "img"]
-    assert len(pictures) == len(FIGURES) - 4  # no figures of precision, runs over time and several models
+    assert len(pictures) == DRAWN_FIGURES
     assert all(len(picture["alt"]) > 60 for picture in pictures)
 
 
@@ -361,9 +370,9 @@ def test_unfinished_answer_is_marked(study_frames: dict[str, pd.DataFrame]) -> N
 
 
 def test_stand_in_is_named_with_coherent_persuasion(study_frames: dict[str, pd.DataFrame]) -> None:
-    judge = "embedder for an entailment model"
+    stand_in = "embedder for an entailment model"
     without_stand_in = {**study_frames, "stand_ins": study_frames["stand_ins"].iloc[:0]}
     for study, expected in ((study_frames, True), (without_stand_in, False)):
         caveats = " ".join(findings(study).caveats)
         caption = filled(TABLES["models-at-a-glance"], study).caption
-        assert [judge in text for text in (caveats, caption, example(study, "", ""))] == [expected] * 3
+        assert [stand_in in text for text in (caveats, caption, example(study, "", ""))] == [expected] * 3

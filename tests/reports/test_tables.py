@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from swaymeter.flows.cli.views.audit import measured_of
+from swaymeter.flows.cli.views.audit import measured_quantities
 from swaymeter.reports.estimates import cut_off_sentence, direction, estimate, neither_sentences, server_sentences
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, units
 from swaymeter.reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
-TABLES_OF_OTHER_STUDIES = (
+TABLES_WITHOUT_ROWS = (
     "differences-between-models",
     "comparison-of-variants",
     "what-moves-the-answer",
@@ -22,7 +22,7 @@ TABLES_OF_OTHER_STUDIES = (
 """Tables that need two models or a user's own questions."""
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in TABLES_OF_OTHER_STUDIES])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in TABLES_WITHOUT_ROWS])
 def test_only_tables_with_frames_have_rows(study_frames: dict[str, pd.DataFrame], name: str) -> None:
     full, empty = filled(TABLES[name], study_frames), filled(TABLES[name], {})
     assert len(full.rows)
@@ -70,7 +70,8 @@ def test_cell_with_fewer_items_shows_its_n(study_frames: dict[str, pd.DataFrame]
 def test_judge_is_compared_with_the_rule(
     study_frames: dict[str, pd.DataFrame], two_dtypes: dict[str, pd.DataFrame]
 ) -> None:
-    table, judged = filled(TABLES["agreement-with-the-judge"], study_frames), study_frames["judged_greedy_answers"]
+    table = filled(TABLES["agreement-with-the-judge"], study_frames)
+    judged = study_frames["judged_greedy_answers"]
     compared = judged[judged["verdict"].notna() & judged["rule"].notna()]
     share = f"{100 * (compared['verdict'] == compared['rule']).mean():.1f}%"
     counts = study_frames["judges_of_answers"].iloc[0]
@@ -118,7 +119,7 @@ def test_counts_of_contexts_stand_beside_published_counts(study_frames: dict[str
 
 @pytest.fixture(scope="module")
 def few() -> dict[str, pd.DataFrame]:
-    """Return every frame of a study with two entities and two questions, too few for tests."""
+    """Return every frame of a study with two entities and two questions."""
     return frames(tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=2))
 
 
@@ -139,6 +140,7 @@ def test_summary_counts_significant_tests(study_frames: dict[str, pd.DataFrame])
     open_relevance = "comparison == 'relevance' and query_type == 'open'"
     tests = as_published(six_relations["statistics"]).query(open_relevance)
     (row,) = as_published(six_relations["statistics_summary"].query(open_relevance)).iloc
+    # Four relations are too few for an interval.
     (row_of_four_relations,) = as_published(study_frames["statistics_summary"].query(open_relevance)).iloc
     assert row_of_four_relations[["share_low", "share_high", "effect_low", "effect_high"]].isna().all()
     assert (row["asked"], row["tested"], row["untestable"]) == ("relevant > irrelevant", len(tests), 0)
@@ -165,7 +167,7 @@ def test_share_has_the_same_text_everywhere(own_questions: dict[str, pd.DataFram
     all_wrong_passages = f"model == '{MODEL}' and partition == 'all' and context == 'wrong passage'"
     (all_partitions,) = partitions.query(all_wrong_passages).to_dict("records")
     no_silent_replies = pd.DataFrame(columns=["model", "dtype", "condition", "empty", "undecided", "missing"])
-    measured = measured_of(own_questions["models_side_by_side"], no_silent_replies)
+    measured = measured_quantities(own_questions["models_side_by_side"], no_silent_replies)
     audited = {(share.model, share.name): share.words for share in measured}
     assert headline.startswith(f"{cell} of 24 wrong passages")
     assert all_partitions["follows the passage"] == audited[f"{MODEL} (float32)", "follow.conflicting"] == cell
@@ -181,7 +183,7 @@ def test_unknown_token_limit_is_not_called_zero() -> None:
     ]
 
 
-def test_many_variants_are_counted_together() -> None:
+def test_a_sentence_counts_many_variants_together() -> None:
     variants = [{"model": f"m · {number}", "dtype": "float32"} for number in range(5)]
     cut_off = [
         {**variant, "greedy_answers": 9, "unfinished": 2 + number, "tokens": 20}
@@ -247,7 +249,7 @@ def test_common_values_of_rows_are_written_once() -> None:
     assert result.shown["difference"].iloc[0] == "+25.0 points [10.0, 40.0]"
 
 
-def test_caption_explains_models_at_a_server(two_dtypes: dict[str, pd.DataFrame]) -> None:
+def test_caption_explains_servers_beside_local_models(two_dtypes: dict[str, pd.DataFrame]) -> None:
     means = two_dtypes["models_side_by_side"]
     variants = means[["model", "dtype"]].drop_duplicates()
     servers = variants.iloc[:1].assign(server="llama.cpp, prompts are sent as messages")
@@ -258,7 +260,7 @@ def test_caption_explains_models_at_a_server(two_dtypes: dict[str, pd.DataFrame]
     ):
         study = {**two_dtypes, "served_models": served_models}
         caption = filled(TABLES["models-at-a-glance"], study).caption
-        assert ("may differ by the number format" in caption) == is_explained
+        assert ("also depend on the server's number format" in caption) == is_explained
         caveats = [text for text in findings(study).caveats if text.startswith("Answered at a server")]
         assert len(caveats) == bool(len(served_models))
         assert sum(text.count("(float32)") + text.count("(bfloat16)") for text in caveats) == len(served_models)
@@ -284,8 +286,8 @@ def test_regressions_name_untestable_predictors(
     rows = filled(TABLES["predictors-of-persuasion"], study_frames).rows
     assert list(rows["partition"].unique()) == ["static", "temporal", "disputable", "all"]
     assert set(rows["untestable"].dropna()) == {"edits, object_popularity: no instance has one"}
-    versions, testable_partitions, contexts, coefficients = 2, 3, 3, 6
-    assert rows["beta"].notna().sum() == versions * testable_partitions * contexts * coefficients
+    entropies, testable_partitions, contexts, coefficients = 2, 3, 3, 6
+    assert rows["beta"].notna().sum() == entropies * testable_partitions * contexts * coefficients
     assert filled(TABLES["predictors-of-persuasion"], own_questions).rows.empty
 
 

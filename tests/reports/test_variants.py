@@ -40,7 +40,7 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
         for quantity, mean in zip((FOLLOWS, RESISTS, "correct"), (*pair, 0.2), strict=True)
     ]
     directions = dict.fromkeys(better, "larger") | {
-        (quantity, worse, best): "smaller" for quantity, best, worse in better
+        (quantity, lower, higher): "smaller" for quantity, higher, lower in better
     }
     differences = [
         {
@@ -102,7 +102,7 @@ def test_a_worse_variant_is_not_recommended() -> None:
     assert "To follow right passages, take b (float32), which" in variants.advice(study)
 
 
-def test_equal_variants_have_no_line_and_no_order() -> None:
+def test_without_demonstrated_differences_variants_have_no_order() -> None:
     means = {"a": (0.5, 0.5), "b": (0.9, 0.2)}
     for better, first, has_line in (((), "a", False), (((FOLLOWS, "b", "a"),), "b", True)):
         study = frames(means, *better)

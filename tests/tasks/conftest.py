@@ -12,7 +12,7 @@ from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 @pytest.fixture(scope="session")
 def smollm2() -> LanguageModel:
-    """Return the embedded model in float32 on the CPU. The first use on a machine converts its files."""
+    """Return the model from its installed package. The first use on a machine converts its file."""
     return load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
 
 
@@ -31,6 +31,6 @@ def tiny_chat() -> LanguageModel:
 
 @pytest.fixture(scope="session")
 def oracle() -> dict[str, Any]:
-    """Return the reference values of published code, by the names of their files."""
+    """Return the reference values of published code, by name of the file."""
     folder = Path(__file__).parents[1] / "oracle"
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")}

@@ -2,8 +2,8 @@
 
 A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order.
 Questions from other sources lose the values for which the layout has no column: addresses and times, revisions of items
-and edits, and the origin of a replacement. Two columns have the page views of such a question, such as s_pop and
-s_pop_new. The path in its column dir_info, `./result/{page}-{number}/{revision}`, has the number 0.
+and edits, and the origin of a replacement. In their rows, s_pop_new repeats s_pop, and o_pop_new repeats o_pop.
+The path in their column dir_info, `./result/{page}-{number}/{revision}`, has the number 0.
 """
 
 import json
@@ -23,7 +23,7 @@ OmittedQuestion = tuple[Question, str]
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[CsvFile, list[OmittedQuestion]]:
-    """Return a partition's questions as its CSV file, and the omitted questions; reading the file gives them again."""
+    """Return a partition's CSV file, and the omitted questions; reading the file gives all other questions again."""
     rows: list[Row] = []
     omitted: list[OmittedQuestion] = []
     originals: list[CsvFile | None] = []

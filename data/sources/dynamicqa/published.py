@@ -48,7 +48,7 @@ def questions(folder: Path, partition: Partition) -> list[Question]:
 
 
 def questions_of(file: CsvFile, partition: Partition, file_name: str) -> list[Question]:
-    """Return the questions of a file, with flags of broken rules; InputError has the `file_name`."""
+    """Return the questions of a file, with flags of broken rules; InputError names `file_name`."""
     counts: Counter[tuple[str, str]] = Counter()
     file_questions = []
     for row in file.rows:

@@ -27,7 +27,7 @@ from swaymeter.data.sources.graph.sparql import (
 BATCH = 100
 """Number of entities in a query; a batch that takes too long is halved."""
 MAX_ROWS = 10_000
-"""Limit of the rows of a response; a response with so many rows may lack further rows, which some services cut off."""
+"""Limit of the rows of a response. Some services cut off rows, so a response with this many rows may be incomplete."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
@@ -43,8 +43,8 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once.
 
-    A name is the first usable English label, in the order of LANGUAGES and then of code points. A generic instance of
-    YAGO, which stands for any member of a class, has the name of this class. A stored name never changes.
+    A name is the first English label that `plain` accepts, in the order of LANGUAGES and then of code points. A generic
+    instance of YAGO, which stands for any member of a class, has the name of this class. A stored name never changes.
 
     Attributes:
         names: Names by IRI.
@@ -102,7 +102,7 @@ class Entities:
             )
 
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
-            """Yield the rows of one entity, in one query for each first digit of the MD5 of its objects."""
+            """Query the objects of one entity in 16 parts, by the digit that follows the prefix in an object's MD5."""
             for longer_prefix in (prefix + digit for digit in DIGITS):
                 can_split = len(longer_prefix) < MAX_DIGITS
                 split = partial(by_digits, prefix=longer_prefix) if can_split else None
@@ -129,7 +129,7 @@ class Entities:
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
         """Return the number of the relation's triples with each entity as the subject, or as the object.
 
-        Source: Du et al. 2024. Their code counts only `as_subject=not relation.reverse`.
+        Source: Du et al. 2024. Their code counts entities only as subjects, or as objects in a reversed relation.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
         # A UNION counts a pair once for each predicate that joins it; services count a path a|b differently.
@@ -156,7 +156,7 @@ def in_batches(
     size: int = BATCH,
     split: Callable[[str], Iterator[Row]] | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows of a query about many items, in batches; a batch that takes too long is halved.
+    """Query many items in batches, and yield the rows; a batch that takes too long is halved.
 
     Args:
         store: The graph.

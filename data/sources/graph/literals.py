@@ -51,7 +51,7 @@ _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
 _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
-"""Limit of a number's power of ten, because the text of a number has all its digits."""
+"""Limit of a number's exponent, because the text of 1e100 has 101 digits."""
 # Soft hyphens, zero-width spaces, the tag characters U+E0000 to U+E007F, and characters that set the direction of text.
 # Joiners and the direction marks U+200E and U+200F stay, because some scripts need them.
 _INVISIBLE = re.compile(
@@ -72,14 +72,13 @@ def plain(text: str) -> str | None:
 def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
     """Return the object of a fact as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
-    Texts in other languages than English, impossible dates, malformed numbers and numbers of over 100 digits are
-    invalid. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a year without a day as its first of January, with the
-    datatype gYear.
+    Texts in other languages than English, impossible dates, malformed numbers, and numbers with an exponent beyond ±100
+    are invalid. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes the year 1879 as 1879-01-01 with the datatype gYear.
 
     Args:
         literal: The object.
         relation: The relation; its unit is added to a number without a unit.
-        units: Names of units by IRI. The name of another unit is taken from the end of its IRI.
+        units: Names of units by IRI. A unit without a name is named by the end of its IRI.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None

@@ -31,7 +31,7 @@ class Pair:
     response: Rows
 
     def directed(self, relation: Relation) -> tuple[Term, Term]:
-        """Return the entity that queries name, and the answer: in a reversed relation, the object and the subject."""
+        """Return the entity that queries name, then the answer. In a reversed relation, the object comes first."""
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
@@ -57,7 +57,7 @@ def sampled_pairs(
 
 
 def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
-    """Return a triple pattern with the path a|b of the predicates; for VALUES, services would read the whole graph."""
+    """Return a triple pattern with the path a|b of the predicates; with VALUES, services would read the whole graph."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
@@ -81,7 +81,7 @@ class _Pages:
         return length
 
     def pairs(self, prefix: str, after: str, max_length: int) -> Iterator[Pair]:
-        """Yield, in order, the pairs with keys of this prefix and after `after`; a slow query is split by prefix."""
+        """Yield in order the pairs whose keys begin with the prefix and are larger than `after`."""
         while True:
             try:
                 response = self._store.select(self._query(prefix, after))
@@ -108,7 +108,7 @@ class _Pages:
             else:
                 self._size *= 2
             yield from complete
-        # The pairs of longer prefixes before `after` were yielded already.
+        # Pairs with keys up to `after` were yielded before.
         for digit in DIGITS:
             longer_prefix = prefix + digit
             if longer_prefix >= after[: len(longer_prefix)]:

@@ -60,7 +60,7 @@ _TOP_CLASSES = {
     "Intangible": ("award", "degree", "language", "religion", "gender", "genre", "occupation"),
 }
 TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASSES.items() for name in names}
-"""The top class of YAGO's taxonomy, which the layout uses, by class of the catalog."""
+"""Classes of the layout, which are the top classes of YAGO's taxonomy, by class of the catalog."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Write the facts and invented names of relations in the published layout, whole or not at all.
 
-    The layout lacks Wikidata ids, degrees of objects, sources, addresses and times. A kind of contexts has only its
-    first template.
+    The layout has no Wikidata ids, degrees of objects, sources, addresses and times. Of each kind of contexts, only the
+    first template is written.
 
     Returns:
         The names of relations without a predicate of YAGO, which are left out.

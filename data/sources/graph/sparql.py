@@ -61,7 +61,7 @@ class Rows:
     rejected: int = 0
 
     def __len__(self) -> int:
-        """Return the number of rows with the rejected rows, because a LIMIT counts them, too."""
+        """Return the number of rows and rejected rows, because a LIMIT counts both."""
         return len(self.rows) + self.rejected
 
 

@@ -38,7 +38,7 @@ SOURCE = "YAGO"
 LICENCE = "CC BY 4.0"
 ID_SOURCE = "yago"
 ADVICE = "without this service, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
-NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
+NAME_PREDICATES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
 """Predicates from an entity to its names and alternate names, in YAGO and in Wikidata."""
 
 FURTHER_LANGUAGES = (
@@ -66,7 +66,7 @@ FURTHER_LANGUAGES = (
 )
 """Languages besides English in which names are looked up; Wikidata writes nb for Norwegian."""
 MAX_TEXTS = 400
-"""Limit of the texts in a query, which has each name in each language."""
+"""Limit of the texts in a query that looks up names, each in every language."""
 
 # Rejection reasons of pairs of an entity and its answer.
 NO_NAME = "no English name of the subject"
@@ -83,14 +83,14 @@ def facts(
 ) -> FetchedFacts:
     """Return a sample of a relation's facts in the order of their sampling keys, the same for the same seed and graph.
 
-    In a reversed relation, the subject of a fact is the object of the triple. Further pairs of a fact's subject are not
-    rejected. The fact's other_objects are all further objects of its subject, and of other examined entities with the
-    same name.
+    In a reversed relation, the subject of a fact is the object of the triple. Further pairs of a fact's subject do not
+    count as rejected. The fact's other_objects are all further objects of its subject, and the objects of other
+    examined entities with the same name.
 
     Args:
         store: The graph.
         relation: The relation.
-        pairs: Number of requested facts.
+        pairs: Limit of the pairs that become facts.
         seed: A part of each sampling key.
         source: The source that the facts cite.
         licence: The licence that the facts cite.
@@ -138,7 +138,7 @@ def names_in_graph(store: SparqlStore, names: Sequence[str]) -> set[str]:
         texts = " ".join(string(name, language) for name in batch for language in (None, *languages))
         return (
             f"SELECT DISTINCT ?name WHERE {{\n  VALUES ?name {{ {texts} }}\n"
-            f"  ?e {'|'.join(map(iri, NAMES))} ?name .\n}}"
+            f"  ?e {'|'.join(map(iri, NAME_PREDICATES))} ?name .\n}}"
         )
 
     size = max(1, MAX_TEXTS // (len(languages) + 1))
@@ -169,7 +169,7 @@ class _Choice:
         self._chosen_names: set[str] = set()
 
     def terms(self, block: Sequence[Pair]) -> Iterator[Uri]:
-        """Yield the entities, answers and units of a block whose names the pairs need."""
+        """Yield the IRIs of a block that need a name: entities, answers and units."""
         for pair in block:
             entity, value = pair.directed(self.relation)
             if entity in self.chosen:

@@ -31,7 +31,7 @@ def key_of(request: requests.PreparedRequest, prefix: str = "") -> str:
 
     Args:
         request: The request.
-        prefix: The beginning of the address that the key leaves out, because the service may move.
+        prefix: The beginning of the address that the key leaves out; "" for none.
     """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
     parts = [request.method, (request.url or "").removeprefix(prefix), body, request.headers.get("Accept")]

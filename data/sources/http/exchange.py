@@ -33,12 +33,12 @@ from swaymeter.data.sources.http.services import Service
 MAX_BYTES = 64 * 2**20
 """Limit of the bytes of a decompressed response."""
 CONNECT_S = 5.0
-"""Seconds for a connection to an address of a host."""
+"""Limit of the seconds for a connection to an address of a host."""
 DEADLINE_TIMEOUTS = 2
-"""The deadline of a response, from the end of the request to the last byte, in timeouts of the service."""
+"""Limit of the time from the end of a request to the last byte of the response, as a multiple of `timeout_s`."""
 _CHUNK = 2**16
 _TRIES = 2
-"""Number of tries if a response is late or broken, or a service cannot be reached; otherwise `Service.tries` counts."""
+"""Number of tries if a response is late or broken, or a service cannot be reached; else `Service.tries` applies."""
 _SHORTEST_KEY = 8
 """Length of the shortest API key that is removed from texts; a shorter key, such as EMPTY, is no secret."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
@@ -114,7 +114,7 @@ class Exchange(LimiterSession):
 
     Args:
         service: The service.
-        label: The service in messages.
+        label: Name of the service in messages.
         limiter: Limits the requests per minute.
         key: The API key; in responses and messages, [key] stands in its place.
     """
@@ -127,7 +127,7 @@ class Exchange(LimiterSession):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None, so that no redirect is followed: the library would read its body, however large."""
+        """Return None, so that no redirect is followed: the library would read a redirect's body, however large."""
         return None
 
     def fetch(self, request: requests.PreparedRequest) -> Response:

@@ -22,7 +22,7 @@ class Service:
         tries: Number of times that a request is sent while its error is transient.
         contact_needed: True if requests carry a contact.
         transient: HTTP statuses after which a later try may succeed.
-        may_move: True if cached responses from another address of the service are used, too.
+        cached_for_any_address: True if cached responses from another address of the service are used, too.
         query: Query string that is added to the address of every request.
         key_header: Name of the header with the API key; empty for Authorization.
     """
@@ -37,7 +37,7 @@ class Service:
     tries: int = 4
     contact_needed: bool = True
     transient: tuple[int, ...] = TRANSIENT
-    may_move: bool = False
+    cached_for_any_address: bool = False
     query: str = ""
     key_header: str = ""
 

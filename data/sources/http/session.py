@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 Immutable = bool | Callable[[Any], bool]
 """True if a response never expires, or a function that decides this by the content."""
 LONGEST_PAUSE_S = 3600.0
-"""Upper bound on a pause that a run waits for."""
-_LONG_PAUSE_S = 5.0
+"""Seconds of the longest pause that a run waits for; a longer pause raises ServiceBudget."""
+_SHORTEST_LOGGED_PAUSE_S = 5.0
 """Seconds of the shortest pause that is logged."""
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 
@@ -134,7 +134,7 @@ class Session:
         """
         request = self._prepared(form, method, path, accept, as_json=as_json)
         read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
-        key = key_of(request, self.service.address if self.service.may_move else "")
+        key = key_of(request, self.service.address if self.service.cached_for_any_address else "")
         with self._lock:
             request_lock = self._request_locks.setdefault(key, threading.Lock())
         with request_lock:  # equal requests of several threads are sent once, and then cached
@@ -216,7 +216,7 @@ class Session:
         required_s = _error(state).wait_s or 0.0
         with self._lock:
             self._pause_until = max(self._pause_until, self._now() + required_s)
-        if required_s >= _LONG_PAUSE_S:
+        if required_s >= _SHORTEST_LOGGED_PAUSE_S:
             log.warning("%s requires a pause of %.0f s", self.service.name, required_s)
         return max(_BACKOFF(state), required_s)
 
@@ -261,7 +261,7 @@ def _limiter_of(service: Service) -> Limiter:
 
 
 def shared_session(service: Service, **arguments: Any) -> Session:
-    """Return the session with these arguments of `Session`; it is opened if none is open, for all threads."""
+    """Return the session with these arguments of `Session`, which all threads share; open it at the first call."""
     key = service, *sorted(arguments.items())
     with _lock:
         if key not in _sessions or _sessions[key].is_closed:
@@ -270,7 +270,7 @@ def shared_session(service: Service, **arguments: Any) -> Session:
 
 
 def close_sessions() -> None:
-    """Close all shared sessions of this process: waiting threads wake, and the next run counts from 0."""
+    """Close all shared sessions of this process. Waiting threads wake; the next run counts its requests from 0."""
     with _lock:
         for session in _sessions.values():
             session.close()

@@ -54,7 +54,7 @@ class Form(Entry):
     rows: str = ""
     """The path of the rows within a row of the file, such as `paragraphs[*].qas[*]`."""
     step: str = ""
-    """The name of a function in swaymeter.data.sources.layouts.steps: it adds columns to a row, or refuses the row."""
+    """The name of a function in swaymeter.data.sources.layouts.steps that adds columns to a row, or refuses the row."""
     id: str | None = None
     group: str | None = None
     question: str
@@ -64,7 +64,8 @@ class Form(Entry):
     contexts: str | tuple[ContextRule, ...]
     """The rules of the contexts, or the path of a list of contexts, each a text or an object."""
     keep: tuple[str, ...] | Literal["all"] = ()
-    """Further columns of the file that stay; all: every column that is not nested and has no other use in the form."""
+    """Further columns of the file that stay. With `all`, every column stays that has no lists or objects and that the
+    form does not use."""
 
 
 class PassageForm(Entry):

@@ -40,7 +40,10 @@ def column_of(path: str) -> str:
 
 
 def value_at(cells: Cells, path: str) -> Any:
-    """Return the value at a path, a list for `[*]`; or the cell of a column with this name; None without a value."""
+    """Return the cell of a column whose name is the path, or else the value at the path; None without a value.
+
+    The value at a path with `[*]` is a list.
+    """
     return cells[path] if path in cells else _value(cells, parts_of_path(path))
 
 
@@ -104,7 +107,7 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, path_or_template: str) -> str:
-    """Return the text at a path, or a filled template, which stands after `=`; the items of a final `[*]` are joined.
+    """Return the text at a path, or the filled template after `=`. The items of a final `[*]` are joined.
 
     Raises:
         InputError: The text is missing.
@@ -122,8 +125,7 @@ def text(cells: Cells, path_or_template: str) -> str:
 def texts(cells: Cells, path_or_template: str, *, needed: bool = True) -> list[str]:
     """Return the distinct texts of the list at a path.
 
-    The list may be written as one text, such as "a | b". A filled template, which stands after `=`, is read as such a
-    text.
+    The list may be written as one text, such as "a | b". The filled template after `=` is read as such a text.
 
     Raises:
         InputError: The list cannot be read, or the list has no text and is `needed`.

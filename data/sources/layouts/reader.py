@@ -48,15 +48,15 @@ def recognise_layout(content: FileRows) -> FileLayout | None:
     return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
 
 
-def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
+def convert_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
     """Return the rows of a file of this form with Swaymeter's columns; an unusable row has a problem."""
     renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     # A step sees all rows first, and returns the function that adds columns to one row.
     add_columns = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
-    return [own for row in renamed for own in _own_rows(row, form, add_columns)]
+    return [converted for row in renamed for converted in _convert_row(row, form, add_columns)]
 
 
-def _own_rows(row: FileRow, form: Form, add_columns: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
+def _convert_row(row: FileRow, form: Form, add_columns: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
     """Yield one row with Swaymeter's columns for a row of the file, or several rows if `form.rows` is set."""
     location, cells, problem = row
     if problem:
@@ -66,7 +66,7 @@ def _own_rows(row: FileRow, form: Form, add_columns: Callable[[Cells], Cells] | 
         for inner_location, inner_cells in unnest(cells, form.rows) if form.rows else [("", cells)]:
             location, cells = f"{row.location}, {inner_location}" if inner_location else row.location, inner_cells
             try:
-                yield FileRow(location, _own_row(add_columns(cells) if add_columns else cells, form))
+                yield FileRow(location, _convert_cells(add_columns(cells) if add_columns else cells, form))
             except InputError as error:
                 yield _rejected(location, cells, str(error))
     except InputError as error:
@@ -84,7 +84,7 @@ def _with_column_names(cells: Cells, form: Form) -> Cells:
     return {names.get(name.strip().lower(), name.strip()): cell for name, cell in cells.items()}
 
 
-def _own_row(cells: Cells, form: Form) -> dict[str, Any]:
+def _convert_cells(cells: Cells, form: Form) -> dict[str, Any]:
     answers = texts(cells, form.answers)
     if form.aliases and none_where_empty(value_at(cells, form.aliases)) is not None:
         answers = list(dict.fromkeys((*answers, *texts(cells, form.aliases, needed=False))))

@@ -12,7 +12,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import Partition
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.layouts.description import DataSet, Form, data_set
-from swaymeter.data.sources.layouts.reader import missing_of, own_rows
+from swaymeter.data.sources.layouts.reader import convert_rows, missing_of
 from swaymeter.data.sources.own.files import FileRow, FileRows, names_for_message, read_rows
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import FileQuestions, questions_of
@@ -110,7 +110,7 @@ def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
     content = read_rows(file, {column.lower() for form in published.forms for column in form.needs})
     if not content.rows:
         raise InputError(f"{file} has no rows; {_remedy(published)}")
-    return own_rows(_form(published, file, content), content.rows)
+    return convert_rows(_form(published, file, content), content.rows)
 
 
 def _form(published: DataSet, file: Path, content: FileRows) -> Form:

@@ -1,4 +1,4 @@
-"""Functions that the key `step` of a description names: each adds columns to a row, or refuses the row."""
+"""Functions that the key `step` of a description names; each function adds columns to a row, or refuses the row."""
 
 import random
 import re
@@ -13,7 +13,10 @@ from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.rows import states_answer
 
 Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
-"""A function of all rows of a file. It returns a function that adds columns to a row; InputError refuses the row."""
+"""A function that gets all rows of a file, and returns a function of one row.
+
+The returned function adds columns to the row, or refuses the row with an InputError.
+"""
 
 
 def clasheval(cells: Cells) -> Cells:
@@ -33,7 +36,7 @@ SIDES = {
 }
 """Columns of the two answers in a row of ConflictQA, each with the columns of its passages.
 
-`memory_answer` is a model's closed-book answer. Each answer is a sentence. The name of its column is its side.
+`memory_answer` is a model's closed-book answer. Each answer is a sentence; `side` is the name of its column.
 """
 LONGEST_DIFFERENCE = 8
 """Limit of the words in which a wrong sentence differs from the right sentence."""
@@ -90,8 +93,8 @@ def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) 
     question_negations = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks if it is old
     denying_sides = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
     if len(denying_sides) != 1:
-        reply = "both say no" if denying_sides else "neither says no"
-        raise InputError(f"memory_answer, counter_answer: {reply} to the question; one must say yes and the other no")
+        problem = "both say no" if denying_sides else "neither says no"
+        raise InputError(f"memory_answer, counter_answer: {problem} to the question; one must say yes and the other no")
     return denying_sides[0] if truth == "no" else next(side for side in SIDES if side not in denying_sides)
 
 
@@ -100,7 +103,7 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _wrong_answers(sentence: str, right_sentence: str) -> list[str]:
-    """Return the wrong sentence, after its words that differ from the right sentence if these words are few."""
+    """Return the wrong sentence. If few of its words differ from the right sentence, these words come first."""
     words, right_words = sentence.rstrip(".").split(), right_sentence.rstrip(".").split()
     begin = _common_length(words, right_words)
     words, right_words = words[begin:], right_words[begin:]
@@ -211,7 +214,7 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
     for row in rows:
         objects.setdefault(str(row.get("prop")), {})[str(row.get("obj"))] = None
 
-    def step(cells: Cells) -> Cells:
+    def add_columns(cells: Cells) -> Cells:
         subject, name, answer = (text(cells, column) for column in ("subj", "prop", "obj"))
         template = _SENTENCE_TEMPLATES.get(name, "The {prop} of {subj} is {obj}.")
         answers = list(dict.fromkeys((answer, *texts(cells, "possible_answers"))))
@@ -222,7 +225,7 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
         sentence = template.format(prop=name, subj=subject, obj=answer)
         return {**cells, "answers": answers, "sentence": sentence, "others": others}
 
-    return step
+    return add_columns
 
 
 MAX_FORMS = 50
@@ -261,15 +264,15 @@ def _joined_parts(cells: Cells, column: str) -> list[str]:
     return [str(passage) for passage in passages if passage]
 
 
-def _row_by_row(step: Callable[[Cells], Cells]) -> Step:
-    return lambda rows: step
+def _row_by_row(add_columns: Callable[[Cells], Cells]) -> Step:
+    return lambda rows: add_columns
 
 
 STEPS: Mapping[str, Step] = {
     "popqa": popqa,
     **{
-        step.__name__: _row_by_row(step)
-        for step in (
+        add_columns.__name__: _row_by_row(add_columns)
+        for add_columns in (
             clasheval,
             conflictqa,
             cub_counterfact,

@@ -24,7 +24,7 @@ CONTEXT_COLUMNS: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""Columns of a row with one context, each with its short name; objects in a list of contexts may use both names."""
+"""Columns of a row with one context, each with its short name; objects in a list of contexts may use either name."""
 OPTIONAL_OF_PASSAGES = ("kind", "context_answer")
 """Optional columns that tell supporting from conflicting passages."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *CONTEXT_COLUMNS)

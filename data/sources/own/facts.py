@@ -85,7 +85,7 @@ Row = TypeVar("Row", bound=RelationRow)
 
 
 def rows_by_relation(
-    file: Path, key: str, model: type[Row], own: Mapping[str, Relation]
+    file: Path, key: str, model: type[Row], own_relations: Mapping[str, Relation]
 ) -> Mapping[str, tuple[Row, ...]]:
     """Return the rows of a file by relation, in the file's order; warn of unusable rows, once per process.
 
@@ -93,13 +93,13 @@ def rows_by_relation(
         file: The file.
         key: The study's key that names the file.
         model: Pydantic model of a row.
-        own: The user's relations, besides the catalog's.
+        own_relations: The user's relations, besides the catalog's.
 
     Raises:
         InputError: No row can be used.
         MissingFile: The file cannot be read.
     """
-    return _read(file, digest_of_named_file(file, key), model, (*catalog.relations(), *own))
+    return _read(file, digest_of_named_file(file, key), model, (*catalog.relations(), *own_relations))
 
 
 @lru_cache(maxsize=8)
@@ -112,7 +112,7 @@ def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...])
         if row.relation not in relations:
             raise InputError(f"relation: {UnknownName('relation', row.relation, relations)}")
         if row in locations:
-            raise InputError(f"is the same as {locations[row]}; leave one out")
+            raise InputError(f"repeats {locations[row]}; delete the repetition")
         locations[row] = location
 
     usable_rows(file, "relation", check)
@@ -157,10 +157,10 @@ def _relations(path: Any, info: ValidationInfo) -> Any:
 OwnRelations = Annotated[
     Mapping[str, Relation],
     BeforeValidator(_relations),
-    PlainSerializer(lambda own: {name: relation.entry for name, relation in own.items()}),
+    PlainSerializer(lambda relations: {name: relation.entry for name, relation in relations.items()}),
     WithJsonSchema({"type": "string"}),
 ]
-"""The path of a file of relations in a study file; after validation, the relations of the file."""
+"""The relations of a user's file. A study file has the path of this file; validation reads the relations."""
 
 
 class _Files(OwnFile):
@@ -189,11 +189,11 @@ class OwnFacts(FactsOptions, _Files):
     def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         if not {"file", "relations_file"} <= info.data.keys():
             return ()  # another error names the problem
-        own = info.data["relations_file"] or {}
+        own_relations = info.data["relations_file"] or {}
         if names != "all":
-            return listed_relations(names, own)
+            return listed_relations(names, own_relations)
         try:
-            return tuple(rows_by_relation(Path(info.data["file"]), "facts.file", FactRow, own))
+            return tuple(rows_by_relation(Path(info.data["file"]), "facts.file", FactRow, own_relations))
         except SwaymeterError as error:
             raise ValueError(str(error)) from None
 

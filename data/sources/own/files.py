@@ -31,13 +31,13 @@ MAX_BROKEN = 1000
 """Limit of the lines of a CSV file that are not CSV."""
 MAX_REREAD = 1 << 30
 """Limit of the characters that are read again after broken lines; a cell with an unclosed quote is read to the end."""
-_ROWS_AT_ONCE = 8
-"""Rows of a Parquet file that are unpacked at once."""
+_BATCH_ROWS = 8
+"""Number of rows of a Parquet file that are unpacked together."""
 SEPARATORS = ",;\t|"
 _SEPARATOR_LINE = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line in which Excel names the separator of cells, such as sep=;"""
 _CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive, so that matching takes linear time
-"""A first row that ends with a carriage return, like lines of old Macs; line feeds then belong to cells."""
+"""A first row that ends with a carriage return, as on old Macs; in such a file, line feeds belong to cells."""
 _WHOLE_NUMBER = re.compile(r"(-?\d+)\.0")  # 1994.0
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?(?:Z|\+00:00)?")  # 1994-05-01T00:00:00.000Z
 _PAGE = "is a web page and not the data; download the file itself, such as by its raw or download link"
@@ -86,9 +86,9 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 def is_csv(file: Path) -> bool:
     """Return True if a readable file is CSV; in CSV, an empty text and a missing value look the same."""
     with file.open("rb") as opened:
-        begin = opened.read(1 << 16)
-    text = begin.decode(json.detect_encoding(begin), errors="ignore").lstrip("\ufeff \t\r\n")
-    return not begin.startswith(b"PAR1") and text[:1] not in ("[", "{")
+        first_bytes = opened.read(1 << 16)
+    text = first_bytes.decode(json.detect_encoding(first_bytes), errors="ignore").lstrip("\ufeff \t\r\n")
+    return not first_bytes.startswith(b"PAR1") and text[:1] not in ("[", "{")
 
 
 def names_for_message(columns: Sequence[str]) -> str:
@@ -124,7 +124,7 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _restored(file_rows: FileRows) -> FileRows:
-    """Return the rows; in columns by pandas, 1994.0 becomes 1994, and 1994-05-01 00:00:00 becomes 1994-05-01."""
+    """Return the rows without pandas' changes: 1994.0 becomes 1994, and 1994-05-01 00:00:00 becomes 1994-05-01."""
     patterns: dict[str, re.Pattern[str]] = {}
     for name in file_rows.columns:
         cells = [row.cells.get(name) for row in file_rows.rows if not row.problem]
@@ -221,7 +221,7 @@ def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: s
             begin = start + 1
             if broken > MAX_BROKEN or reread > MAX_REREAD:
                 raise InputError(
-                    f"{file}: {broken:,} lines are not CSV, the last of them line {begin}; save it as CSV"
+                    f"{file}: {broken:,} lines up to line {begin} are not CSV; save the file as CSV"
                 ) from None
             yield FileRow(f"line {begin}", {}, f"is not CSV: {error}; a quote may be missing or never closed")
 
@@ -282,7 +282,7 @@ def _object_row(location: str, value: Any) -> FileRow:
 
 
 def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
-    """Return the rows of a JSON object of columns, rows by key, or a list of rows; else the object is one row."""
+    """Return the rows of a JSON object that has columns, rows by key, or a list of rows; another object is one row."""
 
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)
@@ -328,8 +328,8 @@ def _parquet_rows(file: Path) -> FileRows:
             _refuse_above_limit(metadata.num_rows, MAX_ROWS, "rows", file)
             _refuse_above_limit(metadata.num_rows * metadata.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
-            for batch in opened.iter_batches(batch_size=_ROWS_AT_ONCE):
-                unpacked = batch.to_pylist()  # a repeated text takes its full size only unpacked
+            for batch in opened.iter_batches(batch_size=_BATCH_ROWS):
+                unpacked = batch.to_pylist()  # a repeated text is stored once in the file, but not here
                 size += sum(map(_bytes, unpacked))
                 _refuse_above_limit(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
                 rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))

@@ -58,15 +58,15 @@ class PairRow(BaseModel):
     type: OptionalName = None
 
 
-def _own_or_bundled(path: str, info: ValidationInfo) -> str:
-    """Return the path of the user's file; without this file, the text itself, which may name a bundled file."""
+def _path_or_name(path: str, info: ValidationInfo) -> str:
+    """Return the path of the user's file; without this file, `path` unchanged, which may name a bundled file."""
     file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(own_or_bundled_file(_own_or_bundled(path, info), ".yaml"))
+        return catalog.group_texts(own_or_bundled_file(_path_or_name(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form; bundled texts: {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -82,9 +82,9 @@ Texts = Annotated[
 
 
 class _Files(OwnFile):
-    """The keys of files, in a base class, so that pydantic validates `texts` before `relations`, its sets."""
+    """The keys of files. Pydantic validates keys of a base class before `relations`, which names sets of `texts`."""
 
-    file: Annotated[str, AfterValidator(_own_or_bundled)]
+    file: Annotated[str, AfterValidator(_path_or_name)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""
@@ -137,8 +137,8 @@ class Groups(FactsOptions, _Files):
 
     @model_validator(mode="after")
     def _check_file(self) -> "Groups":
-        others = ("real_entities", "choice", "invented", "invented_model", "absent_from")
-        if redundant := [name for name in others if name in self.model_fields_set]:
+        choice_keys = ("real_entities", "choice", "invented", "invented_model", "absent_from")
+        if redundant := [name for name in choice_keys if name in self.model_fields_set]:
             message = "the file names the entities; leave this key out, or limit the entities by `per_label`"
             raise validation_error([Problem((name,), message) for name in redundant])
         return self
@@ -167,7 +167,7 @@ class Groups(FactsOptions, _Files):
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     """Return the entities of a file, cached by its digest; InputError for fewer than two labels."""
-    # The keys are the entity's name, and the set of its names: the two names of a pair may be in either order.
+    # Each row has two keys: the entity's full name, and the set of a pair's names, which may be in either order.
     locations: dict[frozenset[str] | str, str] = {}
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
@@ -179,7 +179,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
         if other := locations.get(frozenset(names)) or locations.get(entity.name):
-            raise InputError(f"has {entity.name}, as {other} has; leave one out")
+            raise InputError(f"has {entity.name}, as {other} has; delete one of the two rows")
         locations[frozenset(names)] = locations[entity.name] = location
         return entity
 
@@ -204,10 +204,11 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
 
 
 def _alike(names: Iterable[str]) -> str:
+    """Return the first names that differ only in capitals, separated by commas; empty without such names."""
     spellings: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         spellings.setdefault(name.casefold(), []).append(name)
-    return next((", ".join(several) for several in spellings.values() if len(several) > 1), "")
+    return next((", ".join(alike) for alike in spellings.values() if len(alike) > 1), "")
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""A validated row of a user's file: a question with contexts; a cell has a text, list or object."""
+"""A validated row of a user's file, such as a question with contexts; a cell has a text, list or object."""
 
 import datetime
 import math
@@ -63,7 +63,7 @@ Row = TypeVar("Row", bound=BaseModel)
 ABOUT_PASSAGES = ("title", "source", "date", "score")
 """Optional columns of a passage."""
 _SHORT_NAMES = {**{short: short for short in CONTEXT_COLUMNS.values()}, **CONTEXT_COLUMNS}
-"""Keys of a context in lower case, short or long, each with its short name."""
+"""The short name of each key of a context: of context_title and of title, it is title."""
 
 
 def _check_kind(value: Any) -> Any:
@@ -104,14 +104,14 @@ class OwnContext(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _use_our_names(cls, content: Any) -> Any:
+    def _use_short_names(cls, content: Any) -> Any:
         if isinstance(content, str):
             return {"text": content}
         if not isinstance(content, Mapping):
             raise ValueError('is neither a text nor an object such as {"kind": "supporting", "text": "..."}')
         cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
-            name = _SHORT_NAMES.get(key.strip().lower(), key)  # context_title and Title become title
+            name = _SHORT_NAMES.get(key.strip().lower(), key)
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
         # An invalid value, such as a list under `title`, moves to the column `title of the context`.
@@ -137,7 +137,7 @@ class OwnContext(BaseModel):
 
 
 def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells; the first text of `answer` stays the answer, its further texts become aliases."""
+    """Return the cells; the first text of `answer` stays the answer, the further texts of `answer` become aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
@@ -196,8 +196,7 @@ class OwnRow(BaseModel):
         return {**cells, "contexts": contexts}
 
     @model_validator(mode="after")
-    def _check_distinct_answers(self) -> "OwnRow":
-        """Refuse answers for which the rules could not decide verdicts; an alias may lack letters and digits."""
+    def _check_answers(self) -> "OwnRow":
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
                 raise validation_error([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
@@ -232,9 +231,9 @@ class ClosedBookRow(OwnRow):
         )
 
 
-def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
-    """Return the row with the cells `named`, validated by its model; InputError names every wrong column."""
-    present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
+def row_of(model: type[Row], cells: Mapping[str, Any]) -> Row:
+    """Return the cells of a row, by column, as a validated `model`; InputError names every wrong column."""
+    present = {name: value for name, value in cells.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)
     except ValidationError as error:

@@ -231,7 +231,10 @@ def _orders(
 def _context(
     context_id: str, passages: Sequence[Passage], set_name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
-    """Return a context with the answers of its conflicting passages, or else supporting, or else all passages."""
+    """Return a context with the answers of its conflicting passages.
+
+    Without conflicting passages, its answers are the answers of the supporting passages; without both, of all passages.
+    """
     condition = _condition({passage.kind for passage in passages})
     stating = passages
     if condition in ("supporting", "conflicting", "mixed"):

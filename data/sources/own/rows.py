@@ -36,13 +36,15 @@ from swaymeter.data.wording.words import words
 
 @dataclass
 class JoinedQuestion:
-    """A question with its contexts from the rows of a file; `row` is its first row, and `location` is of this row."""
+    """A question with its contexts from the rows of a file."""
 
     location: str
+    """The location of the question's first row, such as "line 4"."""
     row: OwnRow
+    """The question's first row."""
     contexts: list[OwnContext] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)
+    other_columns: dict[str, Any] = field(default_factory=dict)
     """Further columns of the rows and contexts; different values of a column are joined by " | "."""
     replies: dict[str, dict[tuple[str, ...], str | None]] = field(default_factory=dict)
     """Recorded replies, by column and by the texts of the passages before the question."""
@@ -80,7 +82,7 @@ class JoinedQuestion:
         # either column may have the right answers.
         others = {
             f"{name} of the file" if plain(name) in TRUTHS else name: value
-            for name, value in self.others.items()
+            for name, value in self.other_columns.items()
             if not any(name in extra for extra in context_extras)
         }
         return {**_without_empty(row), "contexts": [_without_empty(context) for context in contexts], **others}
@@ -132,7 +134,7 @@ class FileQuestions(NamedTuple):
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
-        return f"questions with too few passages for a set, which are not asked with this set: {counts}"
+        return f"questions that are not asked with a set, because they have too few passages: {counts}"
 
     def about_kinds(self, file: str) -> str:
         """Return a sentence that counts contexts without a kind; `file` has the arguments of the suggested command."""
@@ -154,7 +156,7 @@ def questions_of(
     columns: Mapping[str, str],
     *,
     skip_repeated: bool = False,
-    replies: Sequence[str] = (),
+    reply_columns: Sequence[str] = (),
 ) -> FileQuestions:
     """Return the questions of a file's rows, with counts, recorded replies and unusable rows.
 
@@ -163,10 +165,12 @@ def questions_of(
         origin: The source and licence of the file.
         columns: Names of the file's columns, or paths, by Swaymeter's names.
         skip_repeated: True to skip repeated contexts of a question; False to refuse their rows.
-        replies: Columns of recorded replies; with replies, a row without a context is closed-book.
+        reply_columns: Columns of recorded replies; with such columns, a row without a context is closed-book.
     """
     all_rows = [*rows]
-    questions, rejected = joined_questions(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
+    questions, rejected = joined_questions(
+        all_rows, origin, columns, skip_repeated=skip_repeated, reply_columns=reply_columns
+    )
     groups = _relation_names(question.row.group for question in questions)
     recorded: dict[str, Replies] = {
         column: {
@@ -174,19 +178,19 @@ def questions_of(
             for question in questions
             for texts, reply in question.replies[column].items()
         }
-        for column in replies
+        for column in reply_columns
     }
     file_questions = FileQuestions([], rejected, rows=len(all_rows), replies=recorded)
-    derived = Counter[OwnKind]()  # derived kinds of contexts without a kind in the file
+    derived_kinds = Counter[OwnKind]()  # of contexts without a kind in the file
     for question in questions:
         kinds = question.kinds
-        derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
+        derived_kinds.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         file_questions.questions.append(_question(question, kinds, groups, origin))
     if rejected:
         names = _our_names(all_rows, columns)
         cells = {row.location: _mapped(row.cells, columns, names) for row in all_rows}
         file_questions = file_questions._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
-    return file_questions._replace(derived=derived["supporting"], unknown=derived["unknown"])
+    return file_questions._replace(derived=derived_kinds["supporting"], unknown=derived_kinds["unknown"])
 
 
 def joined_questions(
@@ -195,7 +199,7 @@ def joined_questions(
     columns: Mapping[str, str],
     *,
     skip_repeated: bool = False,
-    replies: Sequence[str] = (),
+    reply_columns: Sequence[str] = (),
 ) -> tuple[list[JoinedQuestion], list[Rejected]]:
     """Return the questions, each joined from all its rows, and the unusable rows."""
     rows = [*rows]
@@ -211,11 +215,11 @@ def joined_questions(
             if len({*our_names}) < len(our_names):
                 twice = next(name for name, count in Counter(our_names).items() if count > 1)
                 raise InputError(f"{twice}: occurs twice, with different capitals; rename one")
-            is_closed_book = bool(replies) and all(
+            is_closed_book = bool(reply_columns) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
             )
             row = row_of(ClosedBookRow if is_closed_book else OwnRow, mapped)
-            recorded = {column: recorded_in_row(column, cells, row) for column in replies}
+            recorded = {column: recorded_in_row(column, cells, row) for column in reply_columns}
             _join(questions, location, row, recorded, skip_repeated=skip_repeated)
         except InputError as error:
             rejected.append(_rejected(location, mapped, error, origin))
@@ -294,10 +298,10 @@ def _has_number(form: str, text: str) -> bool:
     if size < 2 or not any(word.kind == "number" for word in form_words):
         return False
     text_words = words(text)
-    text_texts = texts_of(text_words)
+    texts = texts_of(text_words)
     return any(
-        text_texts[start : start + size] == form_texts and not (start and text_words[start - 1].kind == "sign")
-        for start in range(len(text_texts) - size + 1)
+        texts[start : start + size] == form_texts and not (start and text_words[start - 1].kind == "sign")
+        for start in range(len(texts) - size + 1)
     )
 
 
@@ -381,7 +385,7 @@ def _join(
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
         return
     if (joined.row.question, joined.row.answer) != (row.question, row.answer):
-        raise InputError(f"id: {row.id} is also the id of the question in {joined.location}; give each its own")
+        raise InputError(f"id: {row.id} is also the id of the question in {joined.location}; write another id")
     if joined.row.group != row.group:
         raise InputError(
             f"group: is {row.group!r}, but {joined.row.group!r} for the same question in {joined.location}; write the "
@@ -410,9 +414,9 @@ def _join(
         for name, value in _further_columns(extra or {}).items():
             if name in recorded:
                 continue
-            before = joined.others.setdefault(name, value)
+            before = joined.other_columns.setdefault(name, value)
             if value != before and as_text(value) not in as_text(before).split(" | "):
-                joined.others[name] = f"{as_text(before)} | {as_text(value)}"
+                joined.other_columns[name] = f"{as_text(before)} | {as_text(value)}"
     questions[key] = joined
 
 
@@ -465,7 +469,7 @@ def _question(
         contexts.append(QuestionContext(name, kind, (Passage(context.text, kind, stated, *about),), stated))
         if not context.kind and kind != "unknown":
             derived.append(name)
-    others = question.others | ({DERIVED: " | ".join(derived)} if derived else {})
+    others = question.other_columns | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
         question_id=question.question_id,
         relation=groups[row.group],
@@ -536,9 +540,9 @@ def _relation_names(groups: Iterable[str]) -> dict[str, RelationName]:
     """Return a relation name for each group, such as northSea; a digest is added to an invalid or repeated name."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
-        words = re.findall(r"[A-Za-z0-9]+", group)
-        name = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])
-        is_valid = name[:1].isalpha() and len(name) <= 48 and " ".join(words) == group
+        parts = re.findall(r"[A-Za-z0-9]+", group)
+        name = "".join([*parts[:1], *(part[:1].upper() + part[1:] for part in parts[1:])])
+        is_valid = name[:1].isalpha() and len(name) <= 48 and " ".join(parts) == group
         if not is_valid or name in names.values() or name.lower() in RESERVED:
             beginning = re.sub(r"^[0-9]+", "", name)[:40]
             name = f"{beginning or 'group'}{identity('group', group)[:6]}"

@@ -16,7 +16,7 @@ from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognise_layout
+from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, convert_rows, recognise_layout
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, check_replies, checked_map
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
@@ -112,7 +112,7 @@ class OwnQuestions(QuestionFile):
     columns: dict[str, str] = Field(default_factory=dict)
     """The names of columns in the file, or paths into nested cells, if they differ from docs/own-data.md. Examples are
     `answer: gold` and `answer: answers[*].text`."""
-    _replies: tuple[str, ...] = PrivateAttr(())
+    _reply_columns: tuple[str, ...] = PrivateAttr(())
 
     @field_validator("columns")
     @classmethod
@@ -120,13 +120,13 @@ class OwnQuestions(QuestionFile):
         return checked_map(columns.items())
 
     @property
-    def replies(self) -> tuple[str, ...]:
-        """The columns of recorded replies, which the study's models name."""
-        return self._replies
+    def reply_columns(self) -> tuple[str, ...]:
+        """The columns of recorded replies; the study's models name these columns."""
+        return self._reply_columns
 
-    def read_replies(self, columns: Iterable[str]) -> None:
-        """Set the columns of recorded replies, which are read with the questions."""
-        self._replies = tuple(dict.fromkeys(columns))
+    def set_reply_columns(self, columns: Iterable[str]) -> None:
+        """Set the columns from which recorded replies are read with the questions."""
+        self._reply_columns = tuple(dict.fromkeys(columns))
 
 
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
@@ -136,7 +136,7 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
         "digest": digest_of_named_file(options.path, "questions.file"),
         "columns": options.columns,
         **options.depends_on,
-        **({"replies": options.replies} if options.replies else {}),
+        **({"replies": options.reply_columns} if options.reply_columns else {}),
     }
 
 
@@ -174,19 +174,27 @@ def read_questions(options: OwnQuestions) -> FileQuestions:
     try:
         status = options.path.stat()
     except OSError:
-        version = 0, 0  # `_read_questions` raises an error with the reason
+        file_state = 0, 0  # `_read_questions` raises an error with the reason
     else:
-        version = status.st_mtime_ns, status.st_size
-    return _read_questions(options.path, version, tuple(options.columns.items()), options.origin, options.replies)
+        file_state = status.st_mtime_ns, status.st_size
+    columns = tuple(options.columns.items())
+    return _read_questions(options.path, file_state, columns, options.origin, options.reply_columns)
 
 
 @functools.lru_cache(maxsize=2)
 def _read_questions(
-    path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
+    path: Path,
+    file_state: tuple[int, int],
+    columns: tuple[tuple[str, str], ...],
+    origin: Origin,
+    reply_columns: tuple[str, ...],
 ) -> FileQuestions:
-    """Read a file of questions, cached for a study's check, key and fetch; `version` is its time (ns) and size."""
-    rows, layout = question_rows(path, dict(columns), replies)
-    file_questions = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
+    """Read a file of questions, cached by `file_state`: the file's time of change (ns) and size.
+
+    The check, plan and fetch of a study read the same file.
+    """
+    rows, layout = question_rows(path, dict(columns), reply_columns)
+    file_questions = questions_of(rows, origin, dict(columns), reply_columns=reply_columns)._replace(layout=layout)
     for column, recorded in file_questions.replies.items():
         if recorded and all(reply is None for reply in recorded.values()):
             raise InputError(f"{path} has no reply in the column {column}; name a column with replies")
@@ -229,13 +237,13 @@ class OwnRows(NamedTuple):
     layout: str = ""
 
 
-def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str] = ()) -> OwnRows:
+def question_rows(file: Path, columns: Mapping[str, str], reply_columns: Sequence[str] = ()) -> OwnRows:
     """Return the rows of a file of questions; without `columns`, a nested layout such as HotpotQA's is recognised.
 
     Args:
         file: The file.
         columns: Names of the file's columns, or paths, by Swaymeter's names.
-        replies: Required columns of recorded replies.
+        reply_columns: Required columns of recorded replies.
 
     Raises:
         InputError: The file cannot be read, has no rows, or lacks a column.
@@ -243,39 +251,39 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
     content = read_rows(file, {*QUESTIONS, *ROWS_OF_LAYOUTS, columns.get("question", "question").lower()})
     match = None if columns else recognise_layout(content)
     if match is None and content.columns:
-        check_columns(file, content, columns, replies)
+        check_columns(file, content, columns, reply_columns)
     else:
-        check_replies(file, content, replies)
-    if replies and is_csv(file):
-        content = _with_none_for_empty(content, replies)
+        check_replies(file, content, reply_columns)
+    if reply_columns and is_csv(file):
+        content = _with_none_for_empty(content, reply_columns)
     if match:
         layout = f"{match.layout.title}, {match.form.name}"
-        rows = own_rows(match.form, content.rows)
-        if replies and match.form.rows:
+        rows = convert_rows(match.form, content.rows)
+        if reply_columns and match.form.rows:
             raise InputError(
                 f"{file} has the layout of {layout}, whose rows have several questions; write a row for each question"
             )
-        return OwnRows(_with_replies(rows, content.rows, replies), layout)
+        return OwnRows(_with_replies(rows, content.rows, reply_columns), layout)
     if not content.rows:
         raise InputError(f"{file} has no rows; write questions below the header")
     return OwnRows(content.rows)
 
 
-def _with_none_for_empty(content: FileRows, replies: Sequence[str]) -> FileRows:
+def _with_none_for_empty(content: FileRows, reply_columns: Sequence[str]) -> FileRows:
     """Return the rows with None for an empty reply: in CSV, an empty cell means a missing reply."""
     rows = []
     for row in content.rows:
-        cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
+        cells = {name: none_where_empty(cell) if name in reply_columns else cell for name, cell in row.cells.items()}
         rows.append(row._replace(cells=cells))
     return content._replace(rows=rows)
 
 
-def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies: Sequence[str]) -> list[FileRow]:
-    if not replies:
+def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], reply_columns: Sequence[str]) -> list[FileRow]:
+    if not reply_columns:
         return [*rows]
     rows_with_replies = []
     for row, original_row in zip(rows, original, strict=True):
-        recorded = {name: original_row.cells[name] for name in replies if name in original_row.cells}
+        recorded = {name: original_row.cells[name] for name in reply_columns if name in original_row.cells}
         rows_with_replies.append(row._replace(cells={**row.cells, **recorded}))
     return rows_with_replies
 

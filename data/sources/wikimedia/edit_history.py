@@ -99,8 +99,8 @@ def effect_of(summary: str | None, property_id: WikidataId) -> Effect:
         return Effect.UNKNOWN
     if named_property[1] == property_id:
         return Effect.UNKNOWN if edit is Edit.MAY_CHANGE_NAMED else Effect.CHANGED
-    statements = (key[2] or "").split("|")[0]  # the number of statements, such as 1 in wbremoveclaims-remove:1|
-    removes_several = edit is Edit.REMOVES_NAMED and statements != "1"
+    statement_count = (key[2] or "").split("|")[0]  # such as 1 in wbremoveclaims-remove:1|
+    removes_several = edit is Edit.REMOVES_NAMED and statement_count != "1"
     return Effect.UNKNOWN if removes_several else Effect.UNCHANGED
 
 
@@ -193,7 +193,7 @@ def _effect(revision: Revision, property_id: WikidataId) -> Effect:
 def _classify(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Classification:
     classification, revision_ids = _Classification(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
-    # Both are about the unreadable revisions since `before`: certain changes, and True if a change is possible.
+    # The number of certain changes by unreadable revisions since `before`; True if such a revision may be a change.
     changes_between, has_possible_change = 0, False
     for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:

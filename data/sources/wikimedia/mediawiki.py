@@ -24,7 +24,7 @@ MAXLAG_S = 5
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 ContentCheck = Callable[[Any], object]
-"""A function that reads a response, and raises one of the exceptions `http.response.MISREAD` if it cannot."""
+"""A function that reads a response; it raises an exception of `http.response.MISREAD` for an invalid response."""
 PATIENCE = 15
 """Limit of the tries of a request while a wiki lags or limits the rate; all tries take about eight minutes."""
 _WAIT_S = 5.0
@@ -278,7 +278,7 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
 
 
 def read_contents(content: Any) -> dict[int, str]:
-    """Return the readable contents of the revisions in a response, by their ids."""
+    """Return the readable contents of the revisions in a response, by the revisions' ids."""
     contents = {}
     for entry in _entries(content):
         main = entry["slots"]["main"]

@@ -75,14 +75,14 @@ def _month_number(name: str) -> int:
     return 12 * int(year) + int(month) - 1
 
 
-def _views(content: Any, months: list[str]) -> dict[str, int]:
+def _views(content: Any, month_names: list[str]) -> dict[str, int]:
     """Return the views by month; {} for the 404 of a page without views. The 404 of an invalid address is an error."""
     if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
         return {}
     views: dict[str, int] = {}
     for item in content["items"]:
         month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
-        if month not in months or month in views or type(count) is not int or not 0 <= count < _MAX_VIEWS:
+        if month not in month_names or month in views or type(count) is not int or not 0 <= count < _MAX_VIEWS:
             raise ValueError(
                 f"a month of page views was not requested, comes twice or has an invalid count: {shown(item)}"
             )

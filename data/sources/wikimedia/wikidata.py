@@ -41,7 +41,7 @@ class Statement:
 
     Attributes:
         value: Canonical JSON of the value and its kind, such as somevalue for an unknown value.
-        item_id: The item that is the value; None for another value.
+        item_id: The item that is the value; None if the value is no item.
         rank: preferred, normal or deprecated.
     """
 
@@ -101,7 +101,8 @@ class Wikidata:
             "languages": "|".join(LANGUAGES),
             "sitefilter": WIKIPEDIA,
         }
-        response = self.wiki.ask(form, check=lambda content: _read(content, ids, retrieved_at=datetime.min))  # no time
+        # The check reads only to find errors, so any time will do.
+        response = self.wiki.ask(form, check=lambda content: _read(content, ids, retrieved_at=datetime.min))
         return _read(response.content, ids, response.retrieved_at)
 
 

@@ -22,10 +22,11 @@ class Page:
     """The current state of a page.
 
     Attributes:
+        title: The title of the page; after a redirect, of its target.
         revision: The id of the newest revision.
         text: Paragraphs on separate lines, without markup but with headings such as "== Life =="; "" without a text.
         address: The address for readers.
-        item_id: The page's item of Wikidata.
+        item_id: The page's item of Wikidata; None without an item.
         retrieved_at: The time of the response, UTC.
     """
 
@@ -59,7 +60,7 @@ class Wikipedia:
         fields: dict[str, Any] = {}
 
         def is_whole_page(content: Any) -> bool:
-            """Return True for a page with a text in a single response; several could be cached on different days."""
+            """Return True for a page with a text in one response. Parts of a page may be cached on different days."""
             is_single = not fields and "continue" not in content
             return is_single and bool((page_of(content) or {}).get("extract"))
 
@@ -74,7 +75,14 @@ class Wikipedia:
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
-        """Return the articles that a page links to, also redirects and missing articles; InputError without a page."""
+        """Return the articles that a page links to, also redirects and missing articles.
+
+        Args:
+            title: The title of the page with the links.
+
+        Raises:
+            InputError: The page is missing, or its title is invalid.
+        """
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
         responses = (
             self.wiki.query(form, check=lambda content: _links(page_of(content) or {})) if is_title(title) else ()

@@ -74,9 +74,10 @@ _WORD_MONTH = re.compile(rf"{_DAY_WORD}(?= (?:of )?(?-i:(?=[A-Z])){_MONTH})", re
 _HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
 _UHR = {name: number for name, number in GERMAN.items() if number <= 12}
+"""Hours as German words: "neun Uhr" is 9:00."""
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
-_HALF = (
+_DAY_HALF = (
     r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
     r"(?:morning|afternoon|evening|night)\b)"
 )
@@ -91,11 +92,11 @@ _TIMES = [
             ("half", "quarter", "minutes", " past"),
             rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
             rf"(?P<direction>past|after|to|before|till) "
-            rf"{_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
+            rf"{_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_DAY_HALF})?",
         ),
         (
             ("am", "a.m", "a m", "a. m", "pm", "p.m", "p m", "p. m", "morning", "afternoon", "evening", "night"),
-            rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
+            rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_DAY_HALF})",
         ),
         (
             (":", "h0", "h1", "h2", "h3", "h4", "h5"),
@@ -144,7 +145,7 @@ _NAMED_TIMES = [
     ),
     (("midnight",), re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
-"""Substrings, pattern and replacement of times with a name, such as noon, or in a span, such as 9.30 to 11 a.m."""
+"""Substrings, pattern and replacement for named times ("noon") and for the first time of a span ("9.30 to 11 a.m.")."""
 _DIGIT = re.compile(r"\d")
 _TIME_SUBSTRINGS = (
     "clock",
@@ -167,7 +168,7 @@ _TIME_SUBSTRINGS = (
     " pm",
     "minutes",
 )
-"""Substrings of a text with a time of day."""
+"""Substrings of which a text with a time of day has at least one."""
 _TIME_SUBSTRINGS_WITH_DIGITS = (
     "am",
     "a.m",
@@ -191,7 +192,7 @@ _TIME_SUBSTRINGS_WITH_DIGITS = (
     "a m",
     "p m",
 )
-"""Further substrings of a text with digits and a time of day."""
+"""Further such substrings, for a text with digits."""
 
 
 def with_dates(text: str) -> str:

@@ -126,8 +126,8 @@ def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
     """Return True if "a" means one: "an hour", "a week", but not "a second one" or "twelve dollars an hour"."""
     after = tokens[index + 1].folded if index + 1 < len(tokens) else ""
     before = tokens[index - 1].folded if index else ""
-    is_other = after in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
-    return len(after) > 3 and after in UNITS and before not in UNITS and not is_other
+    is_excluded = after in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
+    return len(after) > 3 and after in UNITS and before not in UNITS and not is_excluded
 
 
 class _NumberMatch(NamedTuple):
@@ -136,7 +136,7 @@ class _NumberMatch(NamedTuple):
     Attributes:
         text: The normal form; "" without a number.
         end: The index after the number; without a number, the index at which the search began.
-        kind: The kind of its word.
+        kind: The kind of the word that the number becomes.
         comparison: The sign of comparison for the number, such as ">=" for 8+; "" without a comparison.
     """
 

@@ -21,7 +21,7 @@ Sheet = Annotated[Path, typer.Argument(metavar="FILE", help="The annotator's she
 Annotator = Annotated[str, typer.Option("--annotator", help="Your name; use the same name every time.")]
 Partitions = Annotated[list[str] | None, typer.Option("--partition", help="Only this partition; may be repeated.")]
 SHOWN_ITEMS = 20
-"""Limit of the judgements, partitions or steps that a warning lists."""
+"""Limit of the judgements, partitions or unfinished steps that a warning lists."""
 
 
 @annotate.command()
@@ -101,7 +101,7 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     print_table(("annotator", *numbers), rows, numbers=numbers)
     for row in summary.agreement:
         value = row["undefined"] or f"{row['alpha']:.3f} over {row['items']} items"
-        print_line(f"Krippendorff's alpha of each {row['field']}: {value}")
+        print_line(f"Krippendorff's alpha of the field {row['field']}: {value}")
     if not summary.agreement:
         print_line("Krippendorff's alpha: none, because no two annotators judged the same question")
     print_line(f"conflicts that a third person has to decide: {summary.open_conflicts}")

@@ -144,7 +144,7 @@ def audit(
         thresholds=thresholds_of(fail_under or (), fail_over or ()),
     )
     log_to(err if as_json else out, verbose=traceback)
-    logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
+    logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # the notes repeat these warnings
     file_and_maps = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     prepared = view.prepare(options, file_and_maps, baseline or old_baseline, offline=offline)
     _run(prepared, began, as_json=as_json, junit=junit, force=force, offline=offline, wait=wait)
@@ -166,8 +166,8 @@ def _run(
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.config.thresholds import refuse_unmet
 
-    console, study, lines = err if as_json else out, prepared.study, prepared.lines
-    progress = TerminalProgress(console, "" if as_json else study.study.name, len(lines))
+    console, study = err if as_json else out, prepared.study
+    progress = TerminalProgress(console, "" if as_json else study.study.name, len(prepared.notes))
     with stdout_to_stderr() if as_json else nullcontext():
         max_age = prepared.options.max_age
         graph, failure = ages.execute(study, progress, max_age, force=force, offline=offline, wait=wait)
@@ -175,14 +175,14 @@ def _run(
     outcome = view.outcome_of(prepared, failure)
     if junit is not None:
         view.write_outcome(junit, prepared, outcome)
-    lines = [*lines, *outcome.lines]
+    notes = [*prepared.notes, *outcome.notes]
     description, took, outputs = study.description(graph), time.monotonic() - began, study.outputs()
-    summary(console, description, progress, took, outputs, err, findings=findings, notes=lines)
+    summary(console, description, progress, took, outputs, err, findings=findings, notes=notes)
     if outcome.error:  # `summary` has printed failed steps
         raise typer.Exit(WorkFailed.exit_code) if failure and progress.failures else outcome.error
     if as_json:
         print_product(view.as_json(prepared, outcome))
-        for line in (*outcome.notes, *lines):
+        for line in (*outcome.reply_lines, *notes):
             print_line(line, console)
     elif findings:
         print_line(Text("all numbers: --json", "dim"))

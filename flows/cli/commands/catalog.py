@@ -71,7 +71,7 @@ def sources(as_json: AsJson = False) -> None:
 def predicates(
     study: StudyPath, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
 ) -> None:
-    """List the predicates of the graph of a study's facts, and the catalog's relations that use them.
+    """List the predicates of the knowledge graph of a study's facts, and the relations that use each predicate.
 
     Example: [bold]swaymeter list predicates yago[/bold]
     """

@@ -4,7 +4,7 @@ What changed between two runs:
 
     flows/cli/commands/comparisons.py   takes two runs, and prints what changed
     data/dataset/snapshot.py            reads a run, and declares the rows of changes
-    tasks/statistics/changes.py         `compare_snapshots` pairs the numbers, then `compare_items` compares the rest
+    tasks/statistics/changes.py         `compare_snapshots` compares numbers, and calls `compare_items` for the rest
     reports/changes.py                  writes lines, tables, JSON and pages
 
 `diff` calls only `compare_items`. The headline numbers are declared in tasks/statistics/models.py.
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 CHANGES_OF_RUNS = "changes_of_runs"
 """Named query of the changes of every completed run."""
-RUN_NAMES = ("A: ", "B: ")
-"""Beginnings of the names of the first and the second run's models in tables."""
+MODEL_PREFIXES = ("A: ", "B: ")
+"""Texts before the names of models in tables, for models of the first and of the second run."""
 STYLES = {"-": "red", "+": "green", "~": "yellow"}
 """Colours of the signs before removed, added and changed facts and questions."""
 _DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
@@ -72,17 +72,17 @@ def compare(
 
     databases = database_of(a), database_of(b)
     comparison = compare_databases(*databases)
-    item_lines = unmatched_lines(unmatched_items(comparison))
+    unmatched = unmatched_lines(unmatched_items(comparison))
     if page or not as_json:
-        page = _write_page(page, databases, comparison, item_lines)
+        page = _write_page(page, databases, comparison, unmatched)
     if as_json:
-        print_product(comparison_json(comparison, **dataset_rows(comparison), unmatched=item_lines))
+        print_product(comparison_json(comparison, **dataset_rows(comparison), unmatched=unmatched))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
-    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in item_lines)):
+    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in unmatched)):
         print_line(line)
-    for table in number_tables(comparison.numbers, RUN_NAMES):
+    for table in number_tables(comparison.numbers, MODEL_PREFIXES):
         print_table(table.columns, table.rows, title=table.title)
     out.print(NOTE, highlight=False, markup=False)
     page_line = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
@@ -118,7 +118,7 @@ def diff(
     if as_json:
         print_product(comparison_json(comparison, **dataset_rows(comparison)))
     else:
-        show_sources(out, comparison.dataset_changes, limit=limit)
+        show_dataset_changes(out, comparison.dataset_changes, limit=limit)
     if comparison.differs:
         raise typer.Exit(1)
 
@@ -147,7 +147,7 @@ def history(
 
     database = Study.load(study, workspace).workspace.database if workspace else database_of(study)
     frames = read_history(database)
-    number, changes = select_run(frames, run)
+    run_number, changes = select_run(frames, run)
     files = []
     if csv is not None:
         try:
@@ -160,11 +160,11 @@ def history(
     if as_json:
         print_product(history_json(frames, changes))
         return
-    runs, numbers = history_tables(frames, number)
+    runs, number_tables = history_tables(frames, run_number)
     print_table(runs.columns, runs.rows, numbers=("run",))
-    for line in run_lines(number, changes):
+    for line in run_lines(run_number, changes):
         print_line(line)
-    for table in numbers:
+    for table in number_tables:
         print_table(table.columns, table.rows, title=table.title)
     for file in files:
         print_line(f"written: {file}")
@@ -199,7 +199,7 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
 def _write_page(
     file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", unmatched: Sequence[str]
 ) -> Path | None:
-    """Write the page that compares two runs, by default beside the second database, and return its path.
+    """Write the page that compares two runs, by default beside the second database; return the path of the page.
 
     Without `file`, return None if the folder of the second database cannot be written.
     """
@@ -220,7 +220,7 @@ def _write_page(
     first, second = map(report_link, databases, folders)
     try:
         with temporary_beside(file) as temporary:
-            tables = number_tables(comparison.numbers, RUN_NAMES)
+            tables = number_tables(comparison.numbers, MODEL_PREFIXES)
             write_two_runs(temporary, comparison, tables, unmatched, names, (first, second))
             move_to_target(temporary, file)
     except OSError as error:
@@ -241,7 +241,7 @@ def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
 # ---- two datasets ----------------------------------------------------------------------------------------------------
 
 
-def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) -> None:
+def show_dataset_changes(console: Console, difference: "DatasetChanges", *, limit: int) -> None:
     """Print the size and sources of each dataset, a table of relations, and at most `limit` changes of a relation."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
         print_line(_dataset_lines(side, dataset), console)

@@ -43,7 +43,7 @@ def questions(
     relation: Relations = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     incomplete: Annotated[
-        bool, typer.Option("--incomplete", help="Write the fetched questions although others are missing.")
+        bool, typer.Option("--incomplete", help="Write the fetched questions although other questions are missing.")
     ] = False,
     traceback: Traceback = False,
 ) -> None:

@@ -61,7 +61,7 @@ from swaymeter.reports.estimates import (
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables import agreement
 from swaymeter.tasks.contexts.judged_questions import with_kinds
-from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
+from swaymeter.tasks.models.applications import FUNCTION, is_function, trust_function
 from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
@@ -113,7 +113,8 @@ def read_rows(
     """Read the rows of an audit's file, and list unusable rows in the file NOT_USED of the folder.
 
     Raises:
-        UsageError: No row can be used, all rows of a needed kind are unusable, or a threshold is impossible.
+        UsageError: No row can be used, a missing column makes every context of a kind unusable, or a threshold is
+            impossible.
     """
     options: Any = study.questions
     try:
@@ -136,7 +137,7 @@ def read_rows(
 
 
 def _with_judged_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
-    """Replace unknown kinds of contexts by kinds from people's judgements."""
+    """Return the rows with the kinds that people judged, and with the new count of contexts of unknown kind."""
     questions, _ = with_kinds(read.questions, judgements)
     unknown_before, unknown_after = (
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
@@ -256,7 +257,7 @@ class AuditOptions:
         folder: The workspace.
         models: The texts of `--model`.
         replies: Columns of recorded replies.
-        samples: Number of sampled answers besides the greedy one.
+        samples: Number of sampled answers besides the greedy answer.
         questions: Limit of the questions; None for all.
         max_new_tokens: Limit of the tokens of an answer.
         columns: Names of the file's columns, by Swaymeter's names.
@@ -311,7 +312,7 @@ class AuditOptions:
 
 
 def write_study(options: AuditOptions) -> Path:
-    """Write the study of an audit into its workspace, and return its path.
+    """Write the study of an audit into the audit's workspace, and return the path of the study.
 
     Raises:
         UsageError: The file is missing, the workspace has another study, or the value of an option is invalid.
@@ -336,7 +337,7 @@ def write_study(options: AuditOptions) -> Path:
         "decodings": [*options.decodings] or None,
         "judgements": [str(Path(file).expanduser().absolute()) for file in options.judgements],
         "models": _models(options),
-        "whole_only": True,
+        "whole_only": True,  # a run of some models does not replace the database of a complete run
         "thresholds": bounds_of_thresholds(options.thresholds),
         "measures": _measures(options),
     }
@@ -377,20 +378,20 @@ def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
 
 def _refuse_another_audit(folder: Path, file: Path, name: str) -> None:
     section = baselines.last_audit(folder).get("questions")
-    before = Path(str(section.get("file"))) if isinstance(section, dict) else file
-    if before.name != file.name:
+    last_file = Path(str(section.get("file"))) if isinstance(section, dict) else file
+    if last_file.name != file.name:
         raise UsageError(
-            f"the workspace {folder} holds the audit of {before.name}, and this audit is of {file.name}; name another "
-            "--workspace"
+            f"the workspace {folder} holds the audit of {last_file.name}, and this audit is of {file.name}; name "
+            "another --workspace"
         )
     if Workspace(folder, name).study_path_parts:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 
 def _passages_of_replies(file: Path, options: AuditOptions) -> dict[str, Any] | None:
-    """Return the section `passages` with the set of all passages; None if no recorded reply is about several."""
+    """Return the section `passages` with the set of all passages; None if no recorded reply has several passages."""
     source = OwnQuestions(file=str(file.absolute()), columns=dict(options.columns))
-    source.read_replies(options.replies)
+    source.set_reply_columns(options.replies)
     try:
         recorded = read_questions(source).replies.values()
     except InputError as error:
@@ -438,10 +439,10 @@ def _model(name: str, key_from: str) -> dict[str, str]:
 
 
 def _function(module: str, function: str) -> dict[str, str]:
-    """Return the section of a function, and allow its import, because the user names the function in a command."""
+    """Return the section of a function; its import is allowed, because a command of the user names the function."""
     path = Path(module).expanduser().absolute() if module.endswith(".py") else None
     reference = f"{path or module}:{function}"
-    name_function(reference)
+    trust_function(reference)
     return {"name": f"{path.name if path else module}:{function}", "function": reference}
 
 
@@ -452,14 +453,14 @@ class PreparedAudit(NamedTuple):
         options: The options of the audit.
         study: The study of the audit in its workspace.
         read: The rows of the file.
-        lines: Lines to print about rows, judgements, and models of the last audit in this workspace.
+        notes: Lines on rows of the file, on judgements that are no longer used, and on a replaced page.
         baseline: The earlier run to compare with; None for no comparison.
     """
 
     options: AuditOptions
     study: Study
     read: FileQuestions
-    lines: list[str]
+    notes: list[str]
     baseline: LastRun | None
 
 
@@ -486,8 +487,8 @@ def prepare(options: AuditOptions, file_and_maps: str, baseline: str | None, *, 
         study.check(offline=offline)
     replaced = baselines.replaced_page(models_before, [part.name for part in study.study.models])
     row_lines = (*about_rows(read, Path(options.file), folder), read.about_kinds(file_and_maps), read.about_sets())
-    lines = [line for line in (*row_lines, forgotten, replaced) if line]
-    return PreparedAudit(options, study, read, lines, baseline_run)
+    notes = [line for line in (*row_lines, forgotten, replaced) if line]
+    return PreparedAudit(options, study, read, notes, baseline_run)
 
 
 class Outcome(NamedTuple):
@@ -496,16 +497,16 @@ class Outcome(NamedTuple):
     Attributes:
         error: The reason why the results or the comparison with the baseline are missing; None if nothing is missing.
         results: The results; None if a step failed.
-        notes: Lines on servers and replies.
-        lines: Lines on rejected questions, failed replies and old answers.
+        reply_lines: Lines on servers and replies, for --json and JUnit; the caveats of `Findings` say the same.
+        notes: Lines on rejected questions, failed replies and old answers.
         checks: Each threshold with the quantity of each model, and the reason if it is not met.
         compared: The comparison with the baseline.
     """
 
     error: SwaymeterError | None = None
     results: AuditResults | None = None
+    reply_lines: Sequence[str] = ()
     notes: Sequence[str] = ()
-    lines: Sequence[str] = ()
     checks: ThresholdOutcomes = ()
     compared: BaselineComparison = BaselineComparison()
 
@@ -517,14 +518,14 @@ def outcome_of(prepared: PreparedAudit, failure: str) -> Outcome:
     database = prepared.study.workspace.database
     results = results_in(database)
     failed = (f"failed replies: {errors}" for errors in error_lines(results.unfinished))
-    lines = [*results.skipped, *failed, *ages.lines_of(results.servers)]
-    outcome = Outcome(None, results, about_answers(results), lines)
+    notes = [*results.skipped, *failed, *ages.lines_of(results.servers)]
+    outcome = Outcome(None, results, about_answers(results), notes)
     try:
         outcome = outcome._replace(checks=compare_with_thresholds(prepared.options.thresholds, results.measured))
         if prepared.baseline:
             outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.baseline, database))
     except SwaymeterError as error:  # for example, the baseline cannot be compared
-        return outcome._replace(error=error, lines=())
+        return outcome._replace(error=error, notes=())
     return outcome
 
 
@@ -534,7 +535,7 @@ def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None
         file,
         prepared.study.study.name,
         outcome.checks,
-        notes=outcome.notes,
+        notes=outcome.reply_lines,
         unused=wrong_rows(prepared.read.rejected),
         compared=outcome.compared.cases(),
         error=str(outcome.error or ""),
@@ -556,10 +557,10 @@ def results_in(database: Path) -> AuditResults:
         people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
     frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.COSTS: costs}
     has_several_variants = len(means[["model", "dtype"]].drop_duplicates()) > 1
-    measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
+    bounded_differences = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return AuditResults(
         measured=measured_quantities(means, silent_replies),
-        differences=records(measured_rows.where(measured_rows.notna(), None)),
+        differences=records(bounded_differences.where(bounded_differences.notna(), None)),
         unfinished=unfinished,
         servers=servers,
         means=means,

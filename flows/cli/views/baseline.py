@@ -55,8 +55,8 @@ class ComparedNumber(NamedTuple):
         clusters: Number of independent units.
         over: Name of an independent unit: question or subject.
         p: P-value after Benjamini-Hochberg over all tested numbers; None with too few units for a test.
-        direction: The change in words, such as "undecided, p = 0.3".
-        worse: The change in words if the number became worse; else empty.
+        direction: The direction of the change in words, such as "undecided, p = 0.3".
+        worse: The sentence about a number that is significantly worse; else empty.
         tests: Number of tested numbers.
     """
 
@@ -134,8 +134,8 @@ def baseline(run: str, database: Path) -> LastRun:
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--baseline {run}: this audit writes into the same workspace, so the next audit would be compared with "
-            "this audit, even if this audit fails; name another --workspace for this audit, or name a copy of "
+            f"--baseline {run}: this audit and its baseline have the same workspace, so a failed audit would become "
+            "the baseline of the next audit; name another --workspace for this audit, or name a copy of "
             f"{before} as the --baseline"
         )
     return _last_run(before, run)
@@ -181,7 +181,7 @@ def not_worse(run: str, numbers: Sequence[ComparedNumber]) -> str:
 
 
 def smallest_fall_line(numbers: Sequence[ComparedNumber]) -> str:
-    """Return a line with the smallest fall that these questions can show, and the smallest that 100 can show."""
+    """Return a line with the smallest falls that the compared questions and 100 questions can show."""
     tested = [row for row in numbers if row.p is not None]
     broadest = max(tested, key=lambda row: row.clusters)
     fall, fall_of_100 = (smallest_significant_decrease(count, broadest.tests) for count in (broadest.clusters, 100))

@@ -1,4 +1,4 @@
-"""Check of the installation: packages, embedded models, GPU, Prefect's API, DuckDB."""
+"""Check of the installation: packages, bundled models, GPU, Prefect's API, DuckDB."""
 
 import importlib.metadata
 import platform
@@ -22,8 +22,8 @@ from swaymeter.tasks.models import identify_entailment, load_embedder, load_lang
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
-EMBEDDED_MODEL = "smollm2-135m-instruct"
-EMBEDDED_EMBEDDER = "all-minilm-l6-v2"
+BUNDLED_MODEL = "smollm2-135m-instruct"
+BUNDLED_EMBEDDER = "all-minilm-l6-v2"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def checks() -> Iterator[Check]:
         "processors": _processors,
         "language model": _language_model,
         "embedder": _embedder,
-        "entailment": lambda: f"stand-in {EMBEDDED_EMBEDDER}, revision {identify_entailment(EMBEDDED_EMBEDDER)[:12]}",
+        "entailment": lambda: f"stand-in {BUNDLED_EMBEDDER}, revision {identify_entailment(BUNDLED_EMBEDDER)[:12]}",
         "DuckDB": _duckdb,
         "Prefect API": _prefect,
     }
@@ -119,13 +119,13 @@ def _processors() -> str:
 
 
 def _language_model() -> str:
-    model = load_language_model(EMBEDDED_MODEL, dtype="float32", device="cpu")
+    model = load_language_model(BUNDLED_MODEL, dtype="float32", device="cpu")
     return f"{model.name} loads, revision {model.revision[:12]}"
 
 
 def _embedder() -> str:
-    shape = load_embedder(EMBEDDED_EMBEDDER).embed(["Oslo"]).shape
-    return f"{EMBEDDED_EMBEDDER} loads, {shape[1]} dimensions"
+    shape = load_embedder(BUNDLED_EMBEDDER).embed(["Oslo"]).shape
+    return f"{BUNDLED_EMBEDDER} loads, {shape[1]} dimensions"
 
 
 def _duckdb() -> str:

@@ -28,7 +28,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 
     Args:
         console: The terminal.
-        rows: A row for each step.
+        rows: A row for each step or, for a scoring step, for each of its measures.
         workspace: The folder of the study.
         everything: True to print a line for every step.
     """
@@ -51,7 +51,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     """Print a line for each stage, and below it a line for each relation with an unfinished step.
 
-    If the stage has only one relation, this second line names the unfinished steps in place of the relation.
+    For a stage with only one relation, the line below names the unfinished steps, not the relation.
     """
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):

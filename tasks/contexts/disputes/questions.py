@@ -24,7 +24,7 @@ TOP_P = 0.9
 TRIES = 5
 MAX_TOKENS = 64  # of a sample
 DISPUTES_AT_ONCE = 32
-"""More disputes would fill the memory: each reply that is written has a distribution over the vocabulary."""
+"""Disputes in one batch of samples. More would fill the memory: each unfinished sample needs a distribution."""
 MIN_WORDS, MAX_WORDS = 4, 40  # of a question
 MIN_TOPIC_LETTERS = 4
 """Fewest letters of a word that counts as a shared topic of question and sentence."""
@@ -32,7 +32,7 @@ FUNCTION_WORDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"}
 )
 
-_LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
+_QUESTION_PREFIX = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
 _QUOTES = ' \t"“”„«»*_`'
 _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
@@ -92,9 +92,9 @@ def dispute_id(dispute: Dispute) -> str:
 
 
 def question_in(reply: str) -> str | None:
-    """Return the first line that is a question of 4 to 40 words, without label and quotes; None without such a line."""
+    """Return the first line that is a question of 4 to 40 words, without "Question:" and quotes; None without one."""
     for line in reply.splitlines():
-        text = " ".join(_LABEL.sub("", line.strip(_QUOTES)).strip(_QUOTES).split())
+        text = " ".join(_QUESTION_PREFIX.sub("", line.strip(_QUOTES)).strip(_QUOTES).split())
         fits = MIN_WORDS <= len(text.split()) <= MAX_WORDS and not _MARKUP.search(text)
         if fits and text.endswith("?"):
             return text

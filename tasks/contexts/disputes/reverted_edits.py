@@ -1,14 +1,15 @@
 """Disputed facts of a page: spans of text that editors put back and forth [Marjanovic et al. 2024].
 
+An edit and the next edit are a reverted pair if the texts before the first and after the second have the same SHA-1.
+Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision before it
+is no edit, and splits no pair.
+
     1  find the reverted pairs of registered editors in the revisions of the page
     2  find the span of running text that both edits of a pair replace
     3  group the pairs that exchange the same two spans, with similar words around them: each group is a dispute
     4  reject a dispute if its spans have nearly the same meaning, or if the restored span is in no whole sentence
 
-An edit and the next edit are a reverted pair if the texts before the first and after the second have the same SHA-1.
-Five revisions with the texts A B A B A have three reverted pairs. A revision with the content of the revision before it
-is no edit, and splits no pair. The object of a dispute is the span that was restored last; nothing checks which of the
-two spans is right.
+The object of a dispute is the span that was restored last; nothing checks which of the two spans is right.
 """
 
 from collections import defaultdict
@@ -177,7 +178,7 @@ def _reversions(
         result = replacements[pair.digests]  # a `Replacement`, or a rejection reason
         if isinstance(result, str):
             rejected[result].append(pair)
-        # `first` is the span of the text with the lower SHA-1.
+        # `result.first` is the span of the text with the lower SHA-1.
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
             reversions.append(_Reversion(pair, result.first, result.second, result))
         else:
@@ -186,15 +187,16 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
-    """Return the spans or the rejection reason of every pair; `first` belongs to the text with the lower SHA-1."""
+    """Return a replacement or a rejection reason for every pair.
+
+    `Replacement.first` is the span of the text with the lower SHA-1.
+    """
     replacements: dict[Digests, Replacement | str] = {}
     # Only the oldest of the pairs with the same two texts is read.
     distinct_pairs = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
-    at_once = CONTENTS_AT_ONCE // 2  # pairs of two texts each
-    for batch in (distinct_pairs[start : start + at_once] for start in range(0, len(distinct_pairs), at_once)):
-        contents = wiki.contents(
-            [number for pair in batch for number in (pair.before.revision_id, pair.edited.revision_id)]
-        )
+    size = CONTENTS_AT_ONCE // 2  # a pair has two texts
+    for batch in (distinct_pairs[start : start + size] for start in range(0, len(distinct_pairs), size)):
+        contents = wiki.contents([revision.revision_id for pair in batch for revision in (pair.before, pair.edited)])
         for pair in batch:
             by_digest = sorted((pair.before, pair.edited), key=lambda revision: revision.sha1 or "")
             first, second = (contents.get(revision.revision_id) for revision in by_digest)
@@ -221,7 +223,7 @@ def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
 
 
 def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> list[float]:
-    """Return the cosine similarity of the two spans of each dispute; 1 for spans that differ only in case."""
+    """Return the cosine similarity of the two spans of each dispute; 1 if they differ only in case and spaces."""
     spans = [(dispute[-1].restored_span.text, dispute[-1].removed_span.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
     similarities = []

@@ -1,7 +1,7 @@
 """The running text of a wiki page: paragraphs and lists as a reader sees them, and their sentences.
 
-Tables, headings, footnotes and pictures are removed. Any other template, or a formula, leaves a gap in its line, and
-text with a gap is not a sentence.
+Tables, headings, footnotes and pictures are removed. Formulas, and templates that are no footnotes, leave a gap in
+their line. A text with a gap, except at its end, is not a sentence.
 """
 
 import re
@@ -50,7 +50,7 @@ _WORD = re.compile(
     r"(?:['’.\-‐‑]\w+|(?<=\d),(?=\d)\w+)*"
 )
 
-# An HTML entity such as &lt; is text, although its character "<" looks like markup. A private-use character replaces it
+# The HTML entity &lt; stands for the character "<", which looks like markup. A private-use character stands for "<"
 # until the search for markup is over.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _RESTORED = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
@@ -97,20 +97,20 @@ class PlacedSentence:
 
 def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
     """Return the sentence around a span of a paragraph: 5 to 100 words without a gap; None without such a sentence."""
-    begin = 0
+    sentence_start = 0
     for sentence in sentences_of(paragraph):
-        if begin <= start and end <= begin + len(sentence):
+        if sentence_start <= start and end <= sentence_start + len(sentence):
             text = sentence.lstrip()
-            offset = start - begin - (len(sentence) - len(text))
+            offset = start - sentence_start - (len(sentence) - len(text))
             text = text.rstrip(f"{GAP} ")  # a gap after the last word, such as a template, is no part of the sentence
             is_whole = GAP not in text and len(text) <= MAX_LETTERS and _SENTENCE_END.search(text)
             return PlacedSentence(text, offset) if is_whole and len(words_of(text)) in WORDS else None
-        begin += len(sentence)
+        sentence_start += len(sentence)
     return None
 
 
 def _is_readable(wikitext: str) -> bool:
-    """Return True if the parser is fast enough: its time grows with the square of the unclosed markup."""
+    """Return True if the parser is fast enough: it reads the text after unclosed markup again."""
     headings = (line for line in wikitext.split("\n") if line.startswith("="))
     if any(heading.count("<!--") > MAX_COMMENTS for heading in headings):
         return False

@@ -15,9 +15,9 @@ from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, runni
 from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
-"""Limit of the difference between the sizes of two texts, in bytes for each word of the longest possible span."""
+"""Limit of the difference between the sizes of two texts: so many bytes, times the limit of the words of a span."""
 _NEIGHBOURS = 5
-"""Words around a span that are compared on either side."""
+"""Limit of the words that are compared on each side of a span."""
 _MIN_LIKENESS = 0.5
 """Two spans are at the same position if at least this share of the words on each side is equal."""
 _WORDS_PER_VISIBLE_WORD = 2
@@ -65,8 +65,8 @@ class Replacement:
 def replacement(first: str, second: str, *, max_words: int) -> Replacement | str:
     """Return the only span, of at most `max_words` words, in which two wikitexts differ, or a rejection reason."""
     lines, other_lines = first.split("\n"), second.split("\n")
-    line_index, after = _common_lengths(lines, other_lines)
-    if not (len(lines) == len(other_lines) == line_index + after + 1):
+    line_index, lines_after = _common_lengths(lines, other_lines)
+    if not (len(lines) == len(other_lines) == line_index + lines_after + 1):
         return reasons.NOT_SINGLE_SPAN
     reason = _line_rejection(lines[line_index], other_lines[line_index], max_words)
     if reason:
@@ -74,10 +74,10 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
     visible_texts = [running_text(text) for text in _sections(lines, other_lines, line_index)]
     if visible_texts[0] == visible_texts[1]:
         return reasons.NOT_IN_RUNNING_TEXT
-    before, after = _common_lengths(*visible_texts)
-    if any(len(visible_lines) != before + 1 + after for visible_lines in visible_texts):
+    visible_index, lines_after = _common_lengths(*visible_texts)
+    if any(len(visible_lines) != visible_index + 1 + lines_after for visible_lines in visible_texts):
         return reasons.NOT_SINGLE_SPAN
-    return _line_replacement(visible_texts[0], visible_texts[1], before, max_words)
+    return _line_replacement(visible_texts[0], visible_texts[1], visible_index, max_words)
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
@@ -118,8 +118,8 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)
-    before, after = _common_lengths(*pieces)
-    middles = ["".join(row[before : len(row) - after]) for row in pieces]
+    pieces_before, pieces_after = _common_lengths(*pieces)
+    middles = ["".join(line_pieces[pieces_before : len(line_pieces) - pieces_after]) for line_pieces in pieces]
     words = [[word[0] for word in words_of(middle)] for middle in middles]
     counts = [len(middle_words) for middle_words in words]
     if words[0] == words[1]:
@@ -140,9 +140,9 @@ def _line_replacement(
     """Return the span in which two visible texts differ, or a rejection reason; only the line `line_index` differs."""
     first, second = lines[line_index], other_lines[line_index]
     matches = words_of(first), words_of(second)
-    words = [[match[0] for match in row] for row in matches]
-    before, after = _common_lengths(*words)
-    counts = [len(row) - before - after for row in words]
+    words = [[match[0] for match in line_matches] for line_matches in matches]
+    words_before, words_after = _common_lengths(*words)
+    counts = [len(line_words) - words_before - words_after for line_words in words]
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):
@@ -150,20 +150,20 @@ def _line_replacement(
     if max(counts) > max_words:
         return reasons.SPAN_TOO_LONG
     first_span, second_span = (
-        Span(line, row[before].start(), row[before + count - 1].end())
-        for line, row, count in zip((first, second), matches, counts, strict=True)
+        Span(line, line_matches[words_before].start(), line_matches[words_before + count - 1].end())
+        for line, line_matches, count in zip((first, second), matches, counts, strict=True)
     )
     if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
         return reasons.NOT_SINGLE_SPAN
-    earlier = _neighbours(words[0][:before][::-1], lines[:line_index][::-1], step=-1)[::-1]
-    later = _neighbours(words[0][before + counts[0] :], lines[line_index + 1 :], step=1)
+    earlier = _neighbours(words[0][:words_before][::-1], lines[:line_index][::-1], step=-1)[::-1]
+    later = _neighbours(words[0][words_before + counts[0] :], lines[line_index + 1 :], step=1)
     return Replacement(first_span, second_span, earlier, later)
 
 
 def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
-    """Return the words on one side of a span, nearest first, from the span's line and the lines `beyond` it.
+    """Return up to five words on one side of a span, nearest first: `nearest`, then the words of the lines `beyond`.
 
-    A step of -1 reads the words of a further line from its end.
+    A step of -1 reads each of these lines from its end.
     """
     all_words = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
     return tuple(fold(word) for word in islice(all_words, _NEIGHBOURS))

@@ -50,7 +50,7 @@ class AnsweredFact:
         object: the object.
         ids: the ids of the right answers.
         name_lists: the names of each right answer, its label first; the first list has the object's names.
-        implied: items that a right answer implies: its kinds, wholes and places, and items that may be the same.
+        implied: items that a right answer implies (kinds, wholes and places), and items said to be the same.
     """
 
     subject: KnownItem
@@ -96,7 +96,7 @@ def may_replace_object(candidate: KnownItem, fact: AnsweredFact) -> bool:
 
     - The candidate's name is a single character.
     - The candidate is the subject, or has a name of the subject or of a right answer.
-    - The candidate implies a right answer, or follows from one: "painter" implies "artist".
+    - The candidate implies a right answer, or a right answer implies the candidate: "painter" implies "artist".
     - The candidate's name is a part of a right answer's name, or contains one: "actor" is a part of "film actor".
     """
     name = candidate.label
@@ -134,7 +134,7 @@ def embeddings_answer(candidates: Iterable[KnownItem], fact: AnsweredFact, embed
 
 
 def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: AnsweredFact, by: str) -> CounterMemory | None:
-    """Return the first item that may replace the object, from pairs of an item and its similarity; None without one."""
+    """Return the first item that may replace the object, from pairs of an item and its similarity, or None."""
     fit = ((item, quality) for item, quality in candidates if item and may_replace_object(item, fact))
     return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 
@@ -143,10 +143,10 @@ def cached_embeddings(embed: Embed) -> Embed:
     """Return the function `embed` with a cache of the vector of each text."""
     vectors: dict[str, NDArray[np.float32]] = {}
 
-    def embed_new(texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_with_cache(texts: Sequence[str]) -> NDArray[np.float32]:
         new = [text for text in dict.fromkeys(texts) if text not in vectors]
         if new:
             vectors.update(zip(new, embed(new), strict=True))
         return np.stack([vectors[text] for text in texts])
 
-    return embed_new
+    return embed_with_cache

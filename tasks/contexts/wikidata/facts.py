@@ -130,7 +130,7 @@ class StatedFact:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Every form of the right answers."""
+        """The names of the object, and further forms in the list."""
         return tuple(dict.fromkeys((*self.object.names, *(form for form in self.triple.answers if form.strip()))))
 
     @property

@@ -171,7 +171,7 @@ def _joins(character: str) -> bool:
 WORDS = 80
 """Default limit of the words of a snippet."""
 _FEWEST_WORDS = 3
-"""A snippet needs a sentence with a mention and at least this many other words."""
+"""The fewest words, beside mentions, of the sentence for which a snippet is chosen."""
 _DEEPEST_HEADING = 6
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
@@ -266,13 +266,13 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _sentences(paragraph: str, spans: Sequence[NameSpan]) -> list[_Sentence]:
-    """Return the paragraph's sentences; the stop of a mention such as "St. Paul" ends no sentence."""
+    """Return the paragraph's sentences; the full stop within a mention such as "St. Paul" ends no sentence."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):
         end += len(piece)
         if not any(mention.start < end < mention.end for mention in spans):
-            inside = tuple(mention for mention in spans if start <= mention.start < end)
-            sentences.append(_Sentence(paragraph[start:end], start, inside))
+            sentence_mentions = tuple(mention for mention in spans if start <= mention.start < end)
+            sentences.append(_Sentence(paragraph[start:end], start, sentence_mentions))
             start = end
     return sentences
 

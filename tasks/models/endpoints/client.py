@@ -86,10 +86,11 @@ class Client:
 
     Attributes:
         endpoint: The model and its server.
-        cache: The folder of cached responses; then the endpoint's own folder in it.
+        cache: The folder of all cached responses.
         rerun: The number of a forced rerun; cached responses of lower numbers are requested again.
         offline: True to use only cached responses.
         requests: Number of requests so far.
+        folder: The endpoint's folder, which lies in `cache`.
 
     Raises:
         UsageError: The environment variable of the key is not set, and requests are possible.
@@ -100,11 +101,12 @@ class Client:
     rerun: int = 0
     offline: bool = False
     requests: int = field(default=0, init=False)
+    folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
         endpoint = self.endpoint
         self.in_flight = RequestsInFlight(endpoint.in_flight)
-        address, _, query = endpoint.address.partition("?")
+        address, _, query_string = endpoint.address.partition("?")
         address = re.sub(r"/(models|chat/completions|completions)$", "", address.rstrip("/"))
         # Routes begin with v1/ if the address ends with /v1, or has no path (http://localhost:8000).
         is_versioned = address.endswith("/v1")
@@ -123,13 +125,13 @@ class Client:
             tries=_TRIES,
             contact_needed=False,
             transient=_TRANSIENT_STATUSES,
-            may_move=True,
-            query=query,
+            cached_for_any_address=True,
+            query=query_string,
             key_header=endpoint.key_header,
         )
-        self.cache = self.cache / identity(endpoint.name)  # a digest, which no two names share
+        self.folder = self.cache / identity(endpoint.name)  # a digest, which no two names share
         if endpoint.revision:  # replies of other weights are not used
-            self.cache = self.cache / f"revision-{identity(endpoint.revision)}"
+            self.folder = self.folder / f"revision-{identity(endpoint.revision)}"
         variable = endpoint.key_variable
         if variable and not (self.offline or self._key):
             raise UsageError(
@@ -150,7 +152,7 @@ class Client:
     def session(self) -> Session:
         """The HTTP session that all threads of a run share; each run opens a new session."""
         return shared_session(
-            self._service, contact=None, cache=self.cache, rerun=self.rerun, key=self._key, offline=self.offline
+            self._service, contact=None, cache=self.folder, rerun=self.rerun, key=self._key, offline=self.offline
         )
 
     def post(
@@ -187,7 +189,11 @@ class Client:
         return response
 
     def get(self, path: str) -> Any:
-        """Return the content of a route, or None if the server lacks or refuses it; ServiceError for other failures."""
+        """Return the content of a route; None if the server lacks or refuses the route.
+
+        Raises:
+            ServiceError: The request fails for another reason, or the response reports an error.
+        """
         response = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )

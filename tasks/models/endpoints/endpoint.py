@@ -18,7 +18,7 @@ KEY_FROM = r"^((([A-Za-z0-9-]+):\s*)?[A-Za-z_][A-Za-z0-9_]*)?$"
 Authorization."""
 Api = Literal["openai", "vllm", "llama.cpp"]
 Finish = Literal["stop", "length", "content_filter", "tool_call"]
-"""The end of a reply, in the same words for every kind of server."""
+"""The reason why a reply ends, in the same words for every kind of server."""
 Turns = Sequence[Mapping[str, str]]
 """The turns of a conversation, each with a `role` and a `content`."""
 LogProbs = NDArray[np.float32]
@@ -32,7 +32,7 @@ class Endpoint:
 
     Attributes:
         name: The model's name in scores.
-        address: The server's URL; a query such as ?api-version=1 is sent with every request.
+        address: The server's URL; a query string such as ?api-version=1 is sent with every request.
         api: The kind of server; auto: the kind that the server states.
         served_as: The server's name of the model; empty: `name`.
         key_from: The environment variable of the key, or HEADER: VARIABLE; empty: no key is sent.
@@ -97,7 +97,7 @@ class Prompt(NamedTuple):
 
 
 class Decoding(NamedTuple):
-    """Decoding parameters; every one is sent, because a server has defaults of its own.
+    """Decoding parameters; all of them are sent, because a server has defaults of its own.
 
     Attributes:
         max_tokens: Upper bound on the tokens of a reply.
@@ -122,7 +122,7 @@ class Reply:
 
     Attributes:
         text: The content, without thoughts that the server separates.
-        finish: The finish reason.
+        finish: The reason why the reply ends.
         token_ids: The tokens, the end token included; empty if the server does not send them.
         token_log_probs: Log-probabilities of the tokens before temperature, nats; empty if some are missing.
         token_texts: Texts of the tokens; empty if the server sends `token_ids`, or no texts.
@@ -146,7 +146,7 @@ class Reply:
     @property
     def ends_within_thoughts(self) -> bool:
         """True if the reply reached the limit of tokens without text, because all tokens were thoughts."""
-        # A server may hide thoughts: an empty text is then enough, unless the server says that there were no tokens.
+        # A server may hide thoughts. So an empty text is enough, unless the server counts no tokens.
         return (
             self.finish == "length"
             and not self.text.strip()

@@ -24,9 +24,9 @@ class CodePointTokenizer:
     """Texts and turns as code points, with the interface of a tokenizer of transformers that prompts need.
 
     Args:
-        takes_any_keyword: accept every keyword, because the chat template of the server is unknown here.
+        takes_any_keyword: True if a study may set any `template_options`, because only the server knows the template.
         switch: the keyword that turns thoughts off, and its value.
-        thinks: True for a model with thoughts and without a switch.
+        thinks: True if the model thinks; unused with a switch.
     """
 
     added_tokens_encoder: Mapping[str, int] = {}

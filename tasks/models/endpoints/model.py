@@ -56,7 +56,7 @@ class ServedModel:
 
     Attributes:
         name: The model's name in the study.
-        revision: The revision of its weights in the study.
+        revision: The study's name of the server's weights.
         tokenizer: The tokenizer of transformers, or `CodePointTokenizer` if the server applies the chat template.
         probe: The result of the server's probe.
     """
@@ -185,12 +185,12 @@ class ServedModel:
             max_tokens: Upper bound on the tokens of a reply.
         """
 
-        def request(index: int) -> Answer:
+        def answer(index: int) -> Answer:
             decoding = Decoding(max_tokens + (MAX_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
             (reply,) = self.server.replies(self._prompt(prompts[index]), decoding)
             return self._answer(reply, single_line=False, header="", limit=None)
 
-        return self.server.client.each(request, range(len(prompts)))
+        return self.server.client.each(answer, range(len(prompts)))
 
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
         """Request the greedy replies to up to REPEATED_PROMPTS prompts again, and count the replies that differ.
@@ -198,7 +198,7 @@ class ServedModel:
         The second request has another seed, so that both responses are cached. No greedy reply depends on the seed.
         """
         server = self.server
-        # The check needs `seed`, which tells both requests apart, and `temperature`, which makes replies greedy.
+        # The check needs two parameters: `seed` tells both requests apart, and `temperature` makes replies greedy.
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
         # The choice depends only on the prompts' tokens, so that another order of the prompts causes no new requests.
@@ -362,7 +362,7 @@ class _Tokens:
         return len(self.ids or self._texts)
 
     def begin_with(self, text: str) -> None:
-        """Drop the tokens before an answer with this text; drop all tokens if no token begins the answer."""
+        """Drop the tokens before the answer `text`; drop all tokens if the answer begins at none of them."""
         for index in range(self.count):
             tail = slice(index, None)
             if self._text(tail).strip() == text.strip():
@@ -405,9 +405,9 @@ def load_served(
     Args:
         endpoint: The endpoint.
         cache: The folder of the server's cached responses.
-        revision: The revision of the weights that is stored beside scores.
-        rerun: The number of a forced rerun; cached replies of lower numbers are requested again.
-        offline: True to use only cached responses and the last probe, without a key.
+        revision: The study's name of the server's weights, which is stored beside scores.
+        rerun: The number of the last forced rerun; replies that were cached under a lower number are requested again.
+        offline: True to use only cached responses and the last probe; the server's key is not needed.
 
     Raises:
         UsageError: The environment variable of the key is not set.
@@ -448,7 +448,6 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
 
 
 def _code_point_tokenizer(result: ProbeResult) -> CodePointTokenizer:
-    """Return the tokenizer for a server that applies the chat template itself."""
     switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
     return CodePointTokenizer(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
 

@@ -48,7 +48,7 @@ from swaymeter.tasks.models.prompts.thoughts import has_opening_mark
 
 Response = TypeVar("Response")
 Write = Callable[[str], Prompt]
-"""Writes a text as the prompt that is sent to the server."""
+"""A function that turns a text into the prompt that is sent to the server."""
 
 _STORY = "Write the first sentence of a story about a lighthouse, a goat and a map."
 """The prompt of all checks."""
@@ -61,7 +61,7 @@ _TOLERANCE = 2e-2
 _CONFIGURATION = "configuration"
 """Name of the server's configuration (system_fingerprint) in its description."""
 _LENGTH = 12
-"""Tokens of a reply. So many tokens make it unlikely that two sampled replies are the same by chance."""
+"""Upper bound on the tokens of a reply. With so many tokens, two sampled replies are unlikely to be equal."""
 _THOUGHTS = (256, 1024, 4096)
 """Limits of the tokens of thoughts during a probe, tried in turn."""
 _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
@@ -71,9 +71,9 @@ _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
     "answer_scores",
 )
 _REQUEST_SWITCHES = ("reasoning_effort", "think")
-"""Switches of thinking that are keys of a request in place of keywords of a template, at Ollama and hosted APIs."""
+"""Switches of thoughts that Ollama and hosted APIs read from the request itself, not as keywords of a template."""
 _COMMON_SWITCH = "enable_thinking"
-"""The keyword of chat templates that most servers accept, also servers of an unknown kind."""
+"""The switch that most chat templates have. No other keyword is tried at servers of an unknown kind."""
 
 
 @dataclass
@@ -108,13 +108,13 @@ class ProbeResult:
 
 
 def note_changes(result: ProbeResult, before: ProbeResult) -> str:
-    """Record and describe the changes of a server's description since the last run; "" without a change.
+    """Record and describe the changes of a server's description since the last probe; "" without a change.
 
-    A change of the configuration alone does not count.
+    A change of the configuration does not count.
     """
-    now, then = result.description, before.description
-    names = sorted(name for name in now.keys() & then.keys() if now[name] != then[name] and name != _CONFIGURATION)
-    changes = ", ".join(f"{name} was {then[name]} and is {now[name]}" for name in names)
+    new, old = result.description, before.description
+    names = sorted(name for name in new.keys() & old.keys() if new[name] != old[name] and name != _CONFIGURATION)
+    changes = ", ".join(f"{name} was {old[name]} and is {new[name]}" for name in names)
     if changes:
         result.fail("moved", changes)
     return changes
@@ -159,11 +159,11 @@ class _RefusedError(Exception):
 
 
 def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Response]) -> Response:
-    """Return a response; after a failure, test the server with a plain request.
+    """Return the response to a request; after a failure, send a simple request, then the first request again.
 
     Raises:
-        _RefusedError: The server answers the plain request and refuses this one.
-        ServiceError: The plain request fails, too. Such a fault says nothing about capabilities.
+        _RefusedError: The server refuses the request; or the request fails twice, although the simple one succeeds.
+        ServiceError: The simple request fails, too. Such a failure says nothing about capabilities.
     """
     try:
         return request()
@@ -253,13 +253,13 @@ class _Checks:
 
     def _thoughts(self) -> None:
         """Find the switch that turns thoughts off or, without a switch, a limit of tokens within which they end."""
-        result, plain = self._result, self._prompt
+        result, prompt = self._result, self._prompt
         result.thinks = True
         for name, in_request in self._switches():
             if self._try_switch(name, in_request):
                 result.switch, result.description["thoughts"] = name, f"{name} turns them off"
                 return
-        self._prompt, result.description["thoughts"] = plain, "they cannot be turned off"
+        self._prompt, result.description["thoughts"] = prompt, "they cannot be turned off"
         for tokens in _THOUGHTS:
             self._length = _LENGTH + tokens
             (self._reply,) = self._replies()
@@ -290,7 +290,7 @@ class _Checks:
         return is_off
 
     def _description_of_reply(self) -> None:
-        """Record the replying model, its configuration and the chat template's tokens; check the prompt's tokens."""
+        """Describe the replying model, the server's configuration and the template; check the prompt's tokens."""
         reply, result, server = self._reply, self._result, self._server
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
         words = zip(("answers as", _CONFIGURATION), reply.model_and_configuration, strict=True)
@@ -315,7 +315,7 @@ class _Checks:
                 "log_probs", "log-probabilities are 0 or -9999, which stand for missing values", "token_log_probs"
             )
         elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
-            reason = "log-probabilities are of other tokens than the reply has"
+            reason = "log-probabilities do not belong to the tokens of the reply"
             result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
         if "log_probs" in result.failed:
             settings.log_probs = False
@@ -369,7 +369,7 @@ class _Checks:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else same_value
             result.fail("log_probs", reason, *_LOG_PROB_CAPABILITIES)
         elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
-            reason = "log-probabilities change with the temperature, but measures need those before it is applied"
+            reason = "log-probabilities change with the temperature, but measures need log-probabilities that do not"
             result.fail("temperature", reason, "token_log_probs")
         elif server.settings.log_probs and not refuses_temperature:
             self._first_token(hot)
@@ -444,20 +444,20 @@ def save_probe(client: Client, result: ProbeResult) -> None:
 
 
 def load_probe(client: Client) -> tuple[Server, ProbeResult]:
-    """Load the last probe of this endpoint; ServiceError without one."""
+    """Load the last probe of this endpoint; ServiceError if there was no probe."""
     try:
         content = unseal(read_note(_file(client)))
         result = ProbeResult(**{**content, "settings": RequestSettings(**content["settings"])})
         return SERVERS[result.api](client, result.settings), result
     except (OSError, ValueError, LookupError, TypeError):
         raise ServiceError(
-            f"model {client.endpoint.name} ({client.root}): this run is offline, and its server was never probed; "
+            f"model {client.endpoint.name} ({client.root}): its server was never probed, and this run is offline; "
             "run again with a network"
         ) from None
 
 
 def _file(client: Client) -> Path:
-    """Return the file of an endpoint's probe; a change of a setting that leaves replies as they are keeps the file."""
+    """Return the file of an endpoint's probe; its name does not depend on settings without effect on replies."""
     settings = replace(
         client.endpoint,
         address="",
@@ -468,7 +468,7 @@ def _file(client: Client) -> Path:
         max_requests=None,
         max_age_hours=None,
     )
-    return client.cache / f"probe-{content_key(asdict(settings))[:16]}.json"
+    return client.folder / f"probe-{content_key(asdict(settings))[:16]}.json"
 
 
 # ---- the server's list of models
@@ -523,7 +523,7 @@ def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str
         words |= {name: about.get(field_name) for name, field_name in fields.items()}
     texts = {name: str(value) for name, value in words.items() if value}
     texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
-    # The id is left out if it only repeats the name of the file. Without a file, "/" ends no id.
+    # The id is left out if it only repeats the name of the file. No id ends with the default "/".
     if texts.get("id", "").endswith(texts.get("file", "/")):
         del texts["id"]
     return {name: printable(text, 200) for name, text in texts.items()}

@@ -229,7 +229,7 @@ def is_filtered(content: Any) -> bool:
 
 
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
-    """Return the parameter of a request that an error of any format names; "" if the error names none."""
+    """Return the parameter in `sent` that an error of any format names; "" if the error names no parameter."""
     names = set(sent) - _REQUIRED_KEYS
     texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # where pydantic repeats the request
     if whole_texts := [text for text in texts if text in names]:

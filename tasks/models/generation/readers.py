@@ -64,7 +64,9 @@ class PlainReader:
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
         """Read the nodes whose replies have not ended; the nodes of a tree are consecutive."""
-        return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
+        return self._read(
+            [node.prompt_and_tokens for node in nodes], [node.contextless_and_tokens for node in nodes], nodes[0].tree
+        )
 
     def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
         """Read prompts, and the same prompts without their contexts; `tree.points` has a column for each new token."""
@@ -92,8 +94,8 @@ class SlotReader:
     def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None if the tree should wait.
 
-        A tree waits until the tree `before` is prefilled if it shares tokens with `before` that no slot has. The
-        shared tokens must be at least MIN_SHARED, and at least half of the tree's unread tokens.
+        A tree waits until `before` is prefilled if both trees share enough tokens that no slot has. Enough means at
+        least MIN_SHARED, and at least half of the tree's unread tokens.
         """
         cached = self._cache.longest_prefix(tree.prompt)[1]
         unread_tokens = len(tree.prompt) - cached
@@ -106,7 +108,7 @@ class SlotReader:
         return unread_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
-        """Read the prompts of new trees into their slots; prompts that are equal without contexts are read once."""
+        """Read the prompts of new trees into their slots; equal prompts without contexts are read once."""
         unread = self._cache.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
         slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
@@ -137,16 +139,16 @@ class SlotReader:
 
     def _in_passes(self, prompts: Sequence[UnreadTokens]) -> torch.Tensor:
         """Return the logits after each prompt, (n, V); a long prompt is read in several forward passes."""
-        unread_tokens, logits = deque(prompts), []
-        while unread_tokens:
+        waiting, logits = deque(prompts), []
+        while waiting:
             chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
-            while unread_tokens and room:
-                unread = unread_tokens.popleft()
+            while waiting and room:
+                unread = waiting.popleft()
                 stop = min(len(unread.prompt), unread.start + room)
                 chunks.append(unread.until(stop))
                 room -= stop - unread.start
                 if stop < len(unread.prompt):
-                    unread_tokens.appendleft(unread._replace(start=stop))
+                    waiting.appendleft(unread._replace(start=stop))
             logits.append(read_slots(self._model, chunks))
         return torch.cat(logits)
 
@@ -159,9 +161,9 @@ def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: 
 
 
 def rounding(model: Network) -> float:
-    """Return a bound on the difference that batches make to a logit, which can change a draw.
+    """Return a bound on the difference of a logit between two batches, nats. Such a difference can change a draw.
 
-    The bound is 0 for other dtypes than float32, so that every draw counts as certain: their differences are too large.
+    For other dtypes than float32, differences are too large for a bound. With 0, every draw counts as certain.
     """
     if model.dtype != "float32":
         return 0.0
@@ -173,11 +175,11 @@ def rounding(model: Network) -> float:
 
 
 def _read_compared_prompts(model: Network, compared_prompts: ComparedPrompts) -> torch.Tensor:
-    """Return the logits after prompts of a comparison: their contexts are prefilled, and their tails decoded."""
+    """Return the logits after the prompts by which methods are compared: prefill the contexts, decode the tails."""
     if reason := reason_against_trees(model):
         raise CannotRead(reason)
     trees = [
-        Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(compared_prompts.contexts)
+        Tree(index, prompt, np.empty((1, 0)), slot=index) for index, prompt in enumerate(compared_prompts.contexts)
     ]
     with Halving(model, "prompts are compared", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
         reader = SlotReader(model, len(trees), max(map(len, compared_prompts.contexts)) + 8)  # room for the tails

@@ -92,36 +92,37 @@ def sample_answers(
         [numbers[:, :first_steps] for numbers in points],
         thoughts if max_thoughts else ends,
     )
-    # Numbers of the replies whose answers are decoded next, by number of the prompt and tokens of the thoughts.
+    # Indices of a prompt's replies whose answers are decoded next, by index of the prompt and tokens of the thoughts.
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for number, replies_of_prompt in enumerate(replies):
+    for index, replies_of_prompt in enumerate(replies):
         for member, reply in enumerate(replies_of_prompt):
-            thought, is_finished = thoughts.split(reply.token_ids)
-            length = max(len(prompts[number]), len(contextless_prompts[number] or ())) + len(thought) + max_new_tokens
+            thought_ids, is_finished = thoughts.split(reply.token_ids)
+            prompt_length = max(len(prompts[index]), len(contextless_prompts[index] or ()))
+            length = prompt_length + len(thought_ids) + max_new_tokens
             # The reply has no answer if its thoughts do not end, or leave no room for an answer.
-            if not is_finished or (thought and model.context_window and length > model.context_window):
-                replies_of_prompt[member] = thoughts.unfinished(reply, thought)
-            elif thought or max_thoughts:  # the answer is decoded after the thoughts; otherwise the reply is the answer
-                groups.setdefault((number, thought), []).append(member)
+            if not is_finished or (thought_ids and model.context_window and length > model.context_window):
+                replies_of_prompt[member] = thoughts.unfinished(reply, thought_ids)
+            elif thought_ids or max_thoughts:  # decode the answer after the thoughts; else the reply is the answer
+                groups.setdefault((index, thought_ids), []).append(member)
     answers = decode(
-        [(*prompts[number], *thought) for number, thought in groups],
+        [(*prompts[index], *thought_ids) for index, thought_ids in groups],
         [
-            None if (contextless_prompt := contextless_prompts[number]) is None else (*contextless_prompt, *thought)
-            for number, thought in groups
+            None if (contextless_prompt := contextless_prompts[index]) is None else (*contextless_prompt, *thought_ids)
+            for index, thought_ids in groups
         ],
-        [identities[number] for number, _ in groups],
-        [points[number][members, first_steps:] for (number, _), members in groups.items()],
+        [identities[index] for index, _ in groups],
+        [points[index][members, first_steps:] for (index, _), members in groups.items()],
         ends,
     )
-    for ((number, thought), members), answers_of_group in zip(groups.items(), answers, strict=True):
-        thought_text = thoughts.text(thought)
+    for ((index, thought_ids), members), answers_of_group in zip(groups.items(), answers, strict=True):
+        thought_text = thoughts.text(thought_ids)
         for member, answer in zip(members, answers_of_group, strict=True):
             further_thoughts, is_finished = later_thoughts.split(answer.token_ids)
             if further_thoughts or not is_finished:
-                reply = thoughts.unfinished(answer, (*thought, *answer.token_ids))
+                reply = thoughts.unfinished(answer, (*thought_ids, *answer.token_ids))
             else:
-                reply = replace(answer, thoughts=thought_text, thought_ids=thought)
-            replies[number][member] = reply
+                reply = replace(answer, thoughts=thought_text, thought_ids=thought_ids)
+            replies[index][member] = reply
     return [
         SampledAnswers(tuple(replies_of_prompt[:samples]), replies_of_prompt[samples]) for replies_of_prompt in replies
     ]
@@ -171,7 +172,7 @@ def _decode(
     """
     if not prompts:
         return []
-    trees = [Tree(number, prompt, points[number], contextless_prompts[number]) for number, prompt in enumerate(prompts)]
+    trees = [Tree(index, prompt, points[index], contextless_prompts[index]) for index, prompt in enumerate(prompts)]
     max_tokens, max_replies = points[0].shape[1], max(map(len, points))
     contextless = [contextless_prompt for contextless_prompt in contextless_prompts if contextless_prompt is not None]
     # Tokens of a slot in the two caches of `SlotReader`: for prompts, and for prompts without their contexts.
@@ -190,9 +191,9 @@ def _decode(
     decoding = _Decoding(model, engine_name, identities, sampling, contrastive_decoding, max_tokens, ends)
     replies = {}
     for tree in decoding.finish_trees(trees, at_once, *slot_tokens):
-        replies[tree.number] = tree.ended
+        replies[tree.index] = tree.ended
         report_prompts()
-    return [[replies[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
+    return [[replies[index][member] for member in range(len(points[index]))] for index in range(len(prompts))]
 
 
 @dataclass(eq=False)
@@ -275,10 +276,10 @@ class _Decoding:
         for row, member, token, log_prob in self._choose_tokens(pass_logits, nodes):
             parts[row].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
-        for node, tokens_of_node in zip(nodes, parts, strict=True):
+        for node, parts_of_node in zip(nodes, parts, strict=True):
             ended_parts: dict[int, _Part] = {}
             live: list[Node] = []
-            for token, part in tokens_of_node.items():
+            for token, part in parts_of_node.items():
                 if len(node.tokens) + 1 == self.max_tokens or self.ends.ends((*node.tokens, token)):
                     ended_parts[token] = part
                 else:
@@ -298,11 +299,11 @@ class _Decoding:
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
     def _choose_tokens(self, pass_logits: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
-        """Yield for every reply: row of its node, number, next token and the token's log-probability."""
+        """Yield for every reply: row of its node, index among the prompt's replies, next token, log-probability."""
         replies = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in replies])
         rows, sums = [row for row, _ in replies], [node.sums for node in nodes]
-        # `rounding` is called at every step, because a comparison of a reading method may have changed the bound.
+        # `rounding` is called at every step, because its bound may change when methods of reading are compared.
         contrast = self._contrast(pass_logits.contextless, pass_logits.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
         choice = step(pass_logits.logits, rows, points, self.sampling, **options)
@@ -310,17 +311,18 @@ class _Decoding:
             self._raise_broken([nodes[row] for row in choice.broken])
         # If rounding could change a reply's token, the token is drawn again after the prompt is read alone.
         unsure: dict[int, list[int]] = {}
-        for number, (row, _) in enumerate(replies):
-            if not choice.is_certain[number]:
-                unsure.setdefault(row, []).append(number)
-        for row, numbers in unsure.items():
-            alone, contextless = read_plain(self.model, [nodes[row].prompt]), nodes[row].contextless
+        for index, (row, _) in enumerate(replies):
+            if not choice.is_certain[index]:
+                unsure.setdefault(row, []).append(index)
+        for row, indices in unsure.items():
+            alone = read_plain(self.model, [nodes[row].prompt_and_tokens])
+            contextless = nodes[row].contextless_and_tokens
             contrast = None if contextless is None else self._contrast(read_plain(self.model, [contextless]), [0])
-            new_choice = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
+            new_choice = step(alone, [0] * len(indices), points[indices], self.sampling, contrast=contrast)
             if new_choice.broken:
                 self._raise_broken([nodes[row]])
-            for number, token, log_prob in zip(numbers, new_choice.tokens, new_choice.log_probs, strict=True):
-                choice.tokens[number], choice.log_probs[number] = token, log_prob
+            for index, token, log_prob in zip(indices, new_choice.tokens, new_choice.log_probs, strict=True):
+                choice.tokens[index], choice.log_probs[index] = token, log_prob
         for (row, member), token, log_prob in zip(replies, choice.tokens, choice.log_probs, strict=True):
             yield row, member, token, log_prob
 
@@ -334,13 +336,15 @@ class _Decoding:
 
         def breaks_alone(node: Node) -> bool:
             return any(
-                is_broken(self.model, prompt) for prompt in (node.prompt, node.contextless) if prompt is not None
+                is_broken(self.model, prompt)
+                for prompt in (node.prompt_and_tokens, node.contextless_and_tokens)
+                if prompt is not None
             )
 
         tree = first_broken(nodes, breaks_alone).tree
         prompt = shorten(str(self.model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
-            f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.number])}, "
+            f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.index])}, "
             f"with the prompt {prompt}"
         )
 

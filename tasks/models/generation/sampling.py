@@ -20,7 +20,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
-_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}  # logits, which fit a processor's cache
+_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}  # limit of the logits of a slice, which fits a processor's cache
 _BLOCK = 256  # tokens whose probabilities are first summed in float32; float64 alone takes ten times as long
 
 
@@ -40,7 +40,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < float("inf"):
-            raise UsageError(f"temperature is {self.temperature}; it must be positive (a greedy reply is always added)")
+            raise UsageError(f"temperature is {self.temperature}; it must be positive (a greedy reply is written, too)")
         if not 0 < self.top_p <= 1:
             raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1], 1 keeps every token")
         if self.top_k < 0:
@@ -94,7 +94,7 @@ def draw(
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return weights of tokens, (n, V), 0 if truncated, and a mask, (n,), False if rounding may truncate others."""
+    """Return weights of tokens, (n, V), 0 if truncated, and a mask, (n,), False if rounding may change the cut."""
     is_truncation_certain = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
@@ -108,7 +108,7 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
         in_nucleus = before < sampling.top_p
         weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(in_nucleus, 0.0).float())
-        # Rounding can change the nucleus if a sum is near top_p, or if its last token is hardly likelier than the next.
+        # Rounding can change the nucleus if a sum is near top_p, or two tokens at the cut are almost equally likely.
         at_the_cut = ((before - sampling.top_p).abs() <= errors.unsqueeze(1) / sampling.temperature) & (ordered > 0)
         last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))

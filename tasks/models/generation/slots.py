@@ -29,7 +29,7 @@ KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 """KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"  # the name of `_attend` in transformers
-_STEP = 8  # attention kernels of GPUs require that the number of keys is a multiple of it
+_STEP = 8  # attention kernels of GPUs require that the number of keys is a multiple of 8
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
 _MAX_MASK = 1 << 26  # limit of the entries of a mask, unless a single slot has more
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call of attention
@@ -39,8 +39,8 @@ _BLOCK = {"cpu": 128, "cuda": 1024}  # limit of the new tokens of each slot that
 class Slots:
     """Cache slots for prompts of at most `slot_tokens` tokens, replies included; `read` fills the slots."""
 
-    def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
-        self._shape = slots, -(-slot_tokens // _STEP) * _STEP
+    def __init__(self, model: Network, slot_count: int, slot_tokens: int) -> None:
+        self._shape = slot_count, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, KeysAndValues] = {}
         # The position of a token, (slot, index), in its prompt with the reply.
         self.positions = np.zeros(self._shape, dtype=np.int64)
@@ -81,8 +81,8 @@ class Slots:
     def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> KeysAndValues:
         """Return the keys and values of a layer; the first use allocates them."""
         if layer not in self._layers:
-            slots, slot_tokens = self._shape
-            cached = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            slot_count, slot_tokens = self._shape
+            cached = [new.new_zeros((slot_count, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
             self._layers[layer] = (cached[0], cached[1])
         return self._layers[layer]
 
@@ -101,7 +101,7 @@ class SlotTokens:
 
     Attributes:
         slots: the cache slots of all prompts.
-        slot: the number of the slot of these tokens.
+        slot: the index of the slot of these tokens.
         tokens: (n,), the tokens.
         indices: (n,), the tokens' indices in the slot; tokens of two replies have different indices.
         positions: (n,), the tokens' positions in the prompt with the reply, which two replies may share.
@@ -120,7 +120,7 @@ class SlotTokens:
 
 @torch.inference_mode()
 def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
-    """Read new tokens of several slots in one forward pass; return the logits of their `logits_to_keep`, (n, V)."""
+    """Read chunks in one forward pass; return the logits after the last `logits_to_keep` tokens of each, (n, V)."""
     for chunk in chunks:
         chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
     tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
@@ -148,12 +148,17 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """The slot of each row of a call of attention, (rows,), and indices of each new token, (n,).
+    """Indices of the slots and of the new tokens of a call of attention.
 
-    `column` is a token's number among the new tokens of its slot; `key` is the index of the token's key in the slot.
+    Attributes:
+        slot_of_row: (rows,), the slot of each row.
+        row: (n,), the row of each new token.
+        column: (n,), the index of each token among the new tokens of the same slot.
+        slot: (n,), the slot of each token.
+        key: (n,), the index of each token's key in the slot.
     """
 
-    slots: torch.Tensor
+    slot_of_row: torch.Tensor
     row: torch.Tensor
     column: torch.Tensor
     slot: torch.Tensor
@@ -180,16 +185,16 @@ class _Call:
         self.slots = chunks[0].slots
         positions = self.slots.positions
         counts = [len(chunk.tokens) for chunk in chunks]
-        numbers = [chunk.slot for chunk in chunks]
+        slot_of_row = [chunk.slot for chunk in chunks]
         rows, columns = len(chunks), max(counts)
         self.token_range = slice(start, start + sum(counts))
-        consecutive = slice(numbers[0], numbers[0] + rows)
-        self.consecutive_slots = consecutive if numbers == [*range(consecutive.start, consecutive.stop)] else None
+        consecutive = slice(slot_of_row[0], slot_of_row[0] + rows)
+        self.consecutive_slots = consecutive if slot_of_row == [*range(consecutive.start, consecutive.stop)] else None
         indices = (
-            np.array(numbers),
+            np.array(slot_of_row),
             np.repeat(np.arange(rows), counts),
             np.concatenate([np.arange(count) for count in counts]),
-            np.repeat(numbers, counts),
+            np.repeat(slot_of_row, counts),
             np.concatenate([chunk.indices for chunk in chunks]),
         )
         self._indices = {torch.device("cpu"): _Indices(*map(torch.from_numpy, indices))}
@@ -267,7 +272,7 @@ def _slot_attention(model: Network, forward_pass: "_ForwardPass") -> Iterator[No
 
 
 class _ForwardPass:
-    """KV cache of a forward pass, which transformers receives in place of its own KV cache, and its attention."""
+    """KV cache and attention of a forward pass; transformers receives this object in place of a KV cache of its own."""
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
@@ -301,7 +306,7 @@ class _ForwardPass:
             rows, columns, key_count = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
             location = call.indices_on(query.device)
-            slots = call.consecutive_slots or location.slots
+            slots = call.consecutive_slots or location.slot_of_row
             padded[location.row, location.column] = query[0, :, call.token_range].transpose(0, 1)
             call_keys, call_values = keys[slots, :, :key_count], values[slots, :, :key_count]
             by_key_head = padded.view(rows, columns, -1, shared, size)

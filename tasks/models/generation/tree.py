@@ -18,7 +18,7 @@ class Node:
 
     Attributes:
         tree: the tree of the prompt.
-        members: numbers of the replies.
+        members: indices of the replies, among all replies to the prompt.
         sums: (V,) float32, the sum of the next-token distributions of all steps so far.
         tokens: the shared tokens.
         log_probs: the log-probabilities of these tokens, nats.
@@ -33,13 +33,13 @@ class Node:
     key_indices: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
-    def prompt(self) -> list[int]:
-        """All tokens before the next token."""
+    def prompt_and_tokens(self) -> list[int]:
+        """The tokens of the prompt, then the shared tokens."""
         return [*self.tree.prompt, *self.tokens]
 
     @property
-    def contextless(self) -> list[int] | None:
-        """All tokens before the next token, without the context; None without a contrastive decoding."""
+    def contextless_and_tokens(self) -> list[int] | None:
+        """The tokens of the prompt without its context, then the shared tokens; None without a contrastive decoding."""
         return None if self.tree.contextless is None else [*self.tree.contextless, *self.tokens]
 
 
@@ -48,16 +48,16 @@ class Tree:
     """The replies to one prompt in a cache slot.
 
     Attributes:
-        number: number of the prompt.
+        index: index of the prompt.
         prompt: the tokens of the prompt.
         points: (replies, steps) uniform numbers, by which tokens are drawn; NaN for greedy replies.
         contextless: the tokens of the prompt without its context; None without a contrastive decoding.
-        slot: the number of the cache slot, and of the slot of `contextless` in a second cache.
+        slot: index of the cache slot; a second cache has `contextless` in the slot with the same index.
         live: nodes whose replies have not ended.
-        ended: the ended replies, by number.
+        ended: the ended replies, by index.
     """
 
-    number: int
+    index: int
     prompt: Sequence[int]
     points: NDArray[np.float64]
     contextless: Sequence[int] | None = None
@@ -72,7 +72,7 @@ class Tree:
 
     def anew(self) -> "Tree":
         """Return a new tree for the same prompt, without replies."""
-        return Tree(self.number, self.prompt, self.points, self.contextless)
+        return Tree(self.index, self.prompt, self.points, self.contextless)
 
     @property
     def prefill_tokens(self) -> int:
@@ -90,9 +90,9 @@ class Tree:
 
 
 def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees in groups, the group with the largest tree first.
+    """Sort trees in groups with similar prompts; the group of the tree with the most tokens to prefill comes first.
 
-    In a group, more than half of a prompt is a prefix that the prompt shares with the prompt before it.
+    In a group, each prompt shares more than half of its tokens, as a prefix, with the prompt before it.
     """
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):

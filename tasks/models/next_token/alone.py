@@ -33,7 +33,7 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a forward pass, unless a single prompt has more."""
 
 _LIKELY = -10.0  # rounding is measured at log-probabilities above this limit: other tokens are hardly ever drawn
-_MAX_NEW_TOKENS = 2048  # limit for a comparison, which reads about five prompts of full length
+_MAX_NEW_TOKENS = 2048  # limit of the new tokens in a comparison, which reads about five prompts of full length
 _SHORT = 64  # limit of the short prompt of a comparison, in tokens, if all prompts have the same length
 FAR = {"cpu": 1280, "cuda": 18432}  # tokens above which trees and cache slots read a prompt in several forward passes
 _MANY = 100  # number of prompts beyond FAR that cost far more than a comparison of all their tokens
@@ -135,7 +135,8 @@ def choose_method(
     for method, read in methods.items():
         decision = decisions.get(ReadingMethod(method, is_long), MethodDecision())
         if prompts and not decision.covers(shortest, longest):
-            # The decision covers earlier lengths. The longest prompt is repeated to its length with new tokens.
+            # The new decision holds for the lengths of earlier comparisons, too. The tokens of the longest prompt are
+            # repeated until the prompt is as long as with its new tokens.
             by_length = sorted((*decision.compared, *prompts), key=len)
             length = max(longest_compared, *map(len, decision.compared), 0)
             extremes = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
@@ -166,9 +167,9 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 
 def _compared_length(model: Network, lengths: Sequence[int], new_tokens: int, is_long: bool) -> int:
-    """Return the number of tokens up to which prompts of these lengths, in rising order, are compared.
+    """Return the number of tokens up to which prompts of these lengths (sorted) are compared.
 
-    The number is the length of the longest prompt with its new tokens, or `FAR` if its first tokens are enough. If
+    The number is the length of the longest prompt with its new tokens, or `FAR` if `FAR` tokens are enough. If
     `is_long` is False, new tokens do not raise the number to lengths for which LongRoPE changes positions.
     """
     tokens = lengths[-1]

@@ -22,7 +22,7 @@ Suspect = TypeVar("Suspect")
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
     """Return the first suspect that breaks when it is read alone; the first suspect if none breaks.
 
-    Other prompts are suspects because the NaN of one prompt spreads to all prompts of its batch.
+    Every prompt of a batch is a suspect, because the NaN of one prompt spreads to the whole batch.
     """
     return next((suspect for suspect in suspects[:_MAX_SUSPECTS] if breaks_alone(suspect)), suspects[0])
 
@@ -43,15 +43,15 @@ def check_scores(
 
     Args:
         breaks_alone: returns True if a prompt read alone gives a value that is not finite.
-        checks: pairs of a mask, (n_queries, n_contexts), True for a failure, and the beginning of the message.
+        checks: for each check, a mask, (n_queries, n_contexts), True for a failure; and the beginning of the message.
         prompts: [context][query] tokens.
         queries: texts for messages.
         contexts: texts for messages.
     """
     for broken, message in checks:
         if broken.any():
-            pairs = [(int(query), int(context)) for query, context in np.argwhere(broken)]
-            query, context = first_broken(pairs, lambda pair: breaks_alone(prompts[pair[1]][pair[0]]))
+            suspects = [(int(query), int(context)) for query, context in np.argwhere(broken)]
+            query, context = first_broken(suspects, lambda suspect: breaks_alone(prompts[suspect[1]][suspect[0]]))
             raise ScoreError(
                 f"{message} for the query {shorten(queries[query])} after the context {shorten(contexts[context])}"
             )

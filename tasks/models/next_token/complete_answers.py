@@ -146,6 +146,11 @@ class _TailTable:
 
     Attributes:
         nodes: the distinct nodes whose logits are needed; (2, 1) is the node after the first token of tail 2.
+
+    Args:
+        tails: the tail of each answer.
+        stops: the tokens that end an answer.
+        device: the device of the logits.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-# Entries that are converted together on a CPU. Slices of the vocabulary are three times as fast as whole rows, because
-# a slice stays in the processor's cache.
+# Logits that a CPU converts together: whole rows for normalisers, a slice of the vocabulary for log-probabilities.
+# Slices are three times as fast as whole rows, because a slice stays in the processor's cache.
 _ENTRIES_BY_ROWS = 1 << 21
 _ENTRIES_BY_SLICE = 1 << 18
 

@@ -41,7 +41,8 @@ def read_plain(
         model: the network.
         prompts: tokens of each prompt.
         batch_size: limit of a batch; None for the default.
-        new_tokens: limit of the tokens that the caller appends to a prompt in later calls, which the method must read.
+        new_tokens: limit of the tokens that later calls append to a prompt. The reading method is checked for these
+            longer prompts, too.
 
     Raises:
         ScoreError: a single prompt does not fit the memory.

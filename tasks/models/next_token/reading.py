@@ -82,12 +82,12 @@ class ContextBatch:
     """Contexts, padded on the right.
 
     Attributes:
-        rows: (B,), indices of the contexts.
-        lengths: (B,), tokens of each context.
-        cache: their KV cache.
+        indices: (B,), index of each context.
+        lengths: (B,), number of tokens of each context.
+        cache: the KV cache of the contexts.
     """
 
-    rows: list[int]
+    indices: list[int]
     lengths: torch.Tensor
     cache: LayerCache
 
@@ -148,13 +148,13 @@ class _ContextCache:
 
 
 @torch.inference_mode()
-def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
+def read_contexts(model: Network, contexts: Sequence[Tokens], indices: Sequence[int]) -> ContextBatch:
     """Read contexts, padded on the right to the longest context, and return their KV cache.
 
     Args:
         model: the network.
         contexts: tokens of each context, the shortest first.
-        rows: the index of each context.
+        indices: the index of each context.
     """
     lengths = np.array([len(tokens) for tokens in contexts])
     longest = int(lengths[-1])
@@ -170,7 +170,7 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
         positions_and_distance = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
         _forward(model, tokens, *positions_and_distance, cache, [0])  # the logits of column 0 are not used
-    return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), cache.layers)
+    return ContextBatch(list(indices), torch.from_numpy(lengths).to(model.device), cache.layers)
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
@@ -196,7 +196,7 @@ class Reading:
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
         """Return the logits after these nodes: (B, len(nodes), V), in the model's dtype, on its device."""
-        tree, shape = self._tree, (len(self._contexts.rows), -1)
+        tree, shape = self._tree, (len(self._contexts.indices), -1)
         logits = torch.empty(0)
         for start, stop in _chunks(len(tree), self._model.device):
             depths = tree.depths[start:stop]
@@ -228,7 +228,8 @@ class Reading:
         # Distances to the tokens that earlier steps added to the same path, and to the token itself (0).
         to_followers = [torch.where(same_path, back, -1) for back in range(step - 1, -1, -1)]
         tree_distance = torch.cat([to_tree, *to_followers], dim=1)
-        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), tree_distance, range(paths), self._keep)
+        depths_by_context = depths.expand(len(self._contexts.indices), -1)
+        return self._read(tokens, depths_by_context, tree_distance, range(paths), self._keep)
 
     def _read(
         self,

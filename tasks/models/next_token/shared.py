@@ -57,7 +57,7 @@ class SharedPrefixes:
         prompts: [context][sequence] complete prompts as tokens.
         units: the indices of each unit's sequences; by default each sequence is a unit.
         entries: number of values that the caller stores for each unit and context; by default the size of the
-            vocabulary. With `keep`, also the number of tokens that the caller writes after each sequence.
+            vocabulary. With `keep`, the values are the tokens that the caller writes after each sequence.
         inner: True if the caller reads logits at all nodes, False if only at the ends of sequences.
         keep: True to store the trees' KV cache, for the tokens after each sequence.
         memory: bytes; None for `memory_budget`.
@@ -118,8 +118,8 @@ class SharedPrefixes:
             tree_paths = iter(tree.paths)
             paths = [[next(tree_paths) for _ in self._units[unit]] for unit in units]
             for batch in group.batches(self._halving.amounts[0], self._cache_bytes):
-                compute(ForwardPass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
-                report_prompts(len(batch.rows) * len(units))
+                compute(ForwardPass(batch.indices, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
+                report_prompts(len(batch.indices) * len(units))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
         sequences = [group.sequences[index] for unit in units for index in self._units[unit]]

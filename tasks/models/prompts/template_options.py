@@ -136,8 +136,8 @@ def render(
 
 
 def apply_template(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
-    """Apply a chat template to turns; TimeoutError after TEMPLATE_SECONDS, because a template is a program."""
-    with time_limit(TEMPLATE_SECONDS):
+    """Apply a chat template to turns within limits of time and memory, because a template is a program."""
+    with resource_limits(TEMPLATE_SECONDS):
         return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
 
 
@@ -217,11 +217,11 @@ def _end_of_turn(model: Network) -> int | None:
 
 
 class _LimitExceeded(Exception):
-    """The exception that `time_limit` raises inside its block."""
+    """The exception that `resource_limits` raises inside its block."""
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def resource_limits(seconds: float) -> Iterator[None]:
     """Stop a block between two steps of Python if it takes more than `seconds` or MAX_BYTES.
 
     Raises:

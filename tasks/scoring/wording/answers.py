@@ -5,7 +5,7 @@ r"""The part of a reply that answers: a marked final answer, or a field of JSON.
     a heading   at the beginning of a line: the last "Final answer: ..." or "#### ..."; without it, the first
                 "Answer: ..."
 
-A reply without such a mark is returned whole, except for marks of citations such as [2].
+Without such a mark, the whole reply is the answer. Citations such as [2] are removed from every answer.
 """
 
 import json
@@ -46,8 +46,8 @@ def _marked_answer(reply: str) -> str:
     final = [heading for heading in headings if _FINAL.search(heading[0])]
     # The first of several headings "Answer:" counts, because a base model continues with further questions and answers.
     heading = final[-1] if final else headings[0]
-    inline = heading["inline"] if heading["inline"] is not None else heading["behind_hashes"]
-    return inline if inline.strip(" *_") else reply[heading.end() :]
+    same_line = heading["inline"] if heading["inline"] is not None else heading["behind_hashes"]
+    return same_line if same_line.strip(" *_") else reply[heading.end() :]
 
 
 def _json_field(reply: str) -> str | None:

@@ -38,7 +38,7 @@ _MAX_WORDS = 12
 """Limit of the words of an answer that has other forms; a longer answer is a sentence."""
 
 _DECIDING = PLACES | ORDERING
-"""Words of a question on which the forms of its answers depend; the answer's own words are further such words."""
+"""Words of a question that decide about forms of any answer. A word that question and answer share decides, too."""
 _LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")

@@ -30,7 +30,7 @@ _INSTITUTIONS = word_set("university college bank bishop archbishop battle siege
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
-"""The key for names that are initials, such as WHO. They are compared with every sequence of capitalised words."""
+"""The key of `by_first` for initials, such as WHO. Every sequence of capitalised words is compared with initials."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 """Words between the items of a list."""
 _LONGER_NAMES = word_set(
@@ -138,11 +138,11 @@ def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
 
 def longest(all_mentions: Iterable[Mention]) -> list[Mention]:
     """Return the mentions that are not inside a longer mention."""
-    whole: list[Mention] = []
+    outermost: list[Mention] = []
     for mention in sorted(all_mentions, key=lambda mention: (mention.start, -mention.end)):
-        if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
-            whole.append(mention)
-    return whole
+        if not outermost or mention.end > outermost[-1].end or mention[:2] == outermost[-1][:2]:
+            outermost.append(mention)
+    return outermost
 
 
 def is_part(texts: Texts, whole: Texts) -> bool:
@@ -152,7 +152,7 @@ def is_part(texts: Texts, whole: Texts) -> bool:
 
 
 def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
-    """Return the reply without the question that it repeats word by word."""
+    """Return the reply without verbatim copies of the question."""
     texts, length = texts_of(question), len(question)
     if length <= 2 or texts[0] not in texts_of(reply):
         return reply

@@ -198,7 +198,7 @@ def says_nothing(text: Sequence[Word]) -> bool:
 
 
 def only_concedes(text: Sequence[Word]) -> bool:
-    """Return True for a refusal that only concedes, or that a statement of a source follows.
+    """Return True if a refusal is only a concession, or if a source's statement follows the refusal.
 
     Examples: "While the text does not say it, ...", "The text does not say X. The text says that Y."
     """

@@ -82,7 +82,10 @@ _OUTER_WORDS = {
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
     "stop": ("switch|turn|shut|switched|turned", "off"),
 }
-"""By word of a frame, the first and the last words of phrases with its meaning: "get the money back" is "refund"."""
+"""The possible first words and last words of a phrase, by the word that has the phrase's meaning.
+
+"get the money back" means "refund".
+"""
 _IRREGULAR = """
 win/won write/wrote/written make/made go/went/gone get/got give/gave/given take/took/taken see/saw/seen come/came
 become/became begin/began/begun break/broke/broken build/built buy/bought sell/sold lose/lost lead/led leave/left
@@ -128,10 +131,10 @@ def root(word: str) -> str:
 def _senses() -> dict[str, dict[int, int]]:
     """Return, for each root, {index of the frame: side}; side 0 is yes, and side 1 is no."""
     senses: dict[str, dict[int, int]] = {}
-    for number, frame in enumerate(_FRAMES.split("\n\n")):
+    for index, frame in enumerate(_FRAMES.split("\n\n")):
         for side, listed in _entries(frame):
             for word in words(listed):
-                senses.setdefault(root(word.text), {})[number] = int(side == "no")
+                senses.setdefault(root(word.text), {})[index] = int(side == "no")
     return senses
 
 

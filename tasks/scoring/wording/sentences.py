@@ -98,8 +98,8 @@ class _Question(NamedTuple):
     """The parts of a question; the examples are of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: The frames (`senses`) of the question's predicates, by index, each with the predicate's side, 0 or 1. In
-            the example {MAY: 0}; in "Are dogs banned?" {MAY: 1}.
+        frames: The senses of the question's predicates, {index of the frame: side} as in `senses_of`. {MAY: 0} in the
+            example; {MAY: 1} in "Are dogs banned?".
         content: Words other than function words, modal verbs, adverbs and negations: visitor, bring, dog, gallery.
         topic: The content without predicates; in the example all of the content, because the predicate is "may".
         objects: The words of the topic after the last predicate. In a question with a modal verb or without a
@@ -188,7 +188,7 @@ def _meanings_of_predicates(statement: Sequence[str], question: _Question) -> se
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
-    # "without" is a negation, unless it is itself a predicate: the opposite of "needed".
+    # "without" is a negation in "without dogs". To "Is a ticket needed?", "without" is a predicate that means "no".
     predicates = {index for _, index in matched}
     negations = (
         text for index, text in enumerate(statement) if text in NEGATING | _LACKING and index not in predicates

@@ -3,8 +3,8 @@
 Each mention gets the first stance of this table that fits its clause:
 
     DENIED      not, instead of, "X is wrong", "but that is wrong" in the next clause
-    CONCEDED    although, while, despite, or formerly at the beginning of the clause
-    SET_ASIDE   formerly, "from X to Y", "Y replaced X", the brother of X, compared with X, "X joined later"
+    CONCEDED    at the beginning of the clause: although, while, despite, formerly
+    SET_ASIDE   formerly elsewhere, "from X to Y", "Y replaced X", the brother of X, compared with X, "X joined later"
     ASSERTED    actually, in fact, the correct answer, corrects this to
     REPORTED    the passage says, according to, listed, is believed
     PLAIN       none of these
@@ -188,7 +188,7 @@ class Question(NamedTuple):
     is_negated: bool
 
 
-def question_words(texts: Collection[str]) -> Question:
+def question_of(texts: Collection[str]) -> Question:
     """Return the words of a question that decide between stances."""
     content = frozenset(texts) - FUNCTION_WORDS - AUXILIARIES
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
@@ -260,9 +260,9 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
 
 
 def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
-    """Return both sides if their clauses have the same words of the question; the first side if only it has such words.
+    """Return both sides if their clauses have the same words of the question.
 
-    Return None if these words do not decide.
+    Return the first side if only its clause has words of the question, and None if these words do not decide.
     """
     clauses = _clauses_by_side(reply, spans)
     left, right = clauses

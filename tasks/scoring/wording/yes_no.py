@@ -25,7 +25,7 @@ from swaymeter.tasks.scoring.wording.stance import (
     Span,
     are_conflicting,
     is_denied_by_next_clause,
-    question_words,
+    question_of,
     sides_stated,
     stance_of,
 )
@@ -126,8 +126,8 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of the first clause: "indeed", "apparently not", "not really", "that is right"."""
     texts = [word.text for word in reply]
     clause = texts[: next((index for index, word in enumerate(reply) if index and word.begins_clause), len(reply))]
-    if whole := _whole_clauses().get(tuple(clause)):
-        return {whole}
+    if polarity := _whole_clauses().get(tuple(clause)):
+        return {polarity}
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
         return {"no"}
     return set()
@@ -153,7 +153,7 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
     stated = {cast(Polarity, span.side) for span in spans}
     if len(stated) < 2 or len(spans) > MAX_MENTIONS:
         return stated
-    empty_question = question_words(())
+    empty_question = question_of(())
     stances = [stance_of(reply, span, empty_question) for span in spans]
     return cast("set[Polarity]", sides_stated(reply, spans, stances, empty_question) or stated)
 

@@ -7,21 +7,22 @@ Cohen's kappa: the agreement of two judges on the same items, beyond the agreeme
     p_e   = sum over verdicts v of a_v b_v, where a_v and b_v are the judges' shares of items with verdict v
 
 kappa is 1 if the verdicts are always equal, 0 if they are equal as often as by chance, and negative if less often.
-Agreement by chance is that of judges who keep their shares of verdicts and decide independently. If only one verdict
-occurs, p_e is 1 and kappa is undefined.
-The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is no
-interval for fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. Nor is there an
-interval if all samples have the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
-Kappas are not comparable between sets of items with different shares of verdicts. If nearly all items have one verdict,
-two judges who nearly always agree can have a kappa near 0. Kappa is no share of right verdicts.
+Agreement by chance is the agreement of judges with the shares a_v and b_v who decide independently. If only one verdict
+occurs, p_e is 1 and kappa is undefined. The interval of kappa: the 2.5th and 97.5th percentiles over samples of whole
+clusters (formulas.intervals). There is no interval for fewer than 5 clusters, for judges who agree on all items, or if
+a sample has no kappa. Nor is there an interval if all samples have the same kappa: a judge with one verdict for all
+items has kappa 0 in every sample. Kappas are not comparable between sets of items with different shares of verdicts. If
+nearly all items have one verdict, two judges who nearly always agree can have a kappa near 0. Kappa is no share of
+right verdicts.
 
 Krippendorff's alpha, for nominal data:
 
     alpha = 1 - D_o / D_e
 
-D_o measures how many pairs of values of the same item are unequal, and D_e how many of all pairs of values. alpha is 1
-if the values of each item are the same, and 0 for agreement by chance. alpha is not the share of equal values, and is
-not defined if all values of all items are the same.
+D_o is the share of unequal pairs among the values of one item: the mean over items, weighted by their numbers of
+values. D_e is the share of unequal pairs among all values of all items. alpha is 1 if the values of each item are the
+same, and 0 for agreement by chance. alpha is not the share of equal values, and is not defined if all values of all
+items are the same.
 
 Source: Cohen 1960, A coefficient of agreement for nominal scales; for a kappa near 0, Feinstein and Cicchetti 1990,
 High agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, computed by the library krippendorff.

@@ -1,11 +1,12 @@
 """Two groups of scores: whether they are comparable, Cohen's d, and adjusted p-values of several tests.
 
-A comparison needs two rows in each group, and spread in at least one of the groups. Without these, its result is a
-reason in words, never NaN, p = 1 or a silent zero.
+A comparison needs two scores in each group, and spread in at least one of the groups. Without these, the comparison
+returns a reason in words, never NaN, p = 1 or a silent zero.
 
-Benjamini-Hochberg: p_adjusted of the k-th smallest of m p-values = min over j >= k of p_(j) m / j, at most 1. It bounds
-the expected share of false discoveries among significant tests, for tests that are independent or positively dependent.
-It does not bound the chance of at least one false discovery; Bonferroni's and Holm's corrections bound that chance.
+Benjamini-Hochberg: p_adjusted of the k-th smallest of m p-values = min over j >= k of p_(j) m / j, at most 1. The
+adjustment bounds the expected share of false discoveries among significant tests, for tests that are independent or
+positively dependent. The adjustment does not bound the chance of at least one false discovery; Bonferroni's and Holm's
+corrections bound that chance.
 
 Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """
@@ -65,7 +66,7 @@ def cohens_d(a: Scores, b: Scores) -> float | None:
 
         d = (mean_a - mean_b) / s,  s^2 the pooled variance, not the mean of the two variances
 
-    It is not corrected for small groups (Hedges' g).
+    d is not corrected for small groups (Hedges' g).
 
     Source: Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, section 2.5.
     """
@@ -98,7 +99,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def adjust(rows: list[dict[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Add p_adjusted to the rows; rows with equal values in `columns`, or all rows without columns, are one family."""
+    """Add p_adjusted to the rows; rows with equal values in `columns` are one family, without columns all rows."""
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in columns), []).append(row)

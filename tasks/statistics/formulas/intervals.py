@@ -17,8 +17,8 @@ Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; 
 Intervals of a share, and of the difference of two shares of the same items, are always wider than 0.
 
     share       Wilson's score interval of p over n_e values
-    difference  Bonett and Price's, from two shares p: of items for which only the first value is 1, and of items for
-                which only the second value is 1; each p is replaced by (n_e p + 1) / (n_e + 2)
+    difference  Bonett and Price's interval of two shares p: the share of items for which only the first value is 1, and
+                the share for which only the second is 1. Each p is replaced by (n_e p + 1) / (n_e + 2)
     n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
     n_d         the size by the design effect: (n / deff) (t_(n-1) / t_(k-1))^2
     deff        the design effect, max(1, v / (s^2 / (n - 1))); s^2 is the variance of the values, over n
@@ -29,9 +29,8 @@ Intervals of a share, and of the difference of two shares of the same items, are
     w           (z^2 / 2) (n / k), the number of values in z^2 / 2 clusters of average size
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. If each value is a cluster of its own,
-n_e = n and the interval is Wilson's. If all values are equal, their likeness within clusters is unknown, and n_e = n_k.
-Fewer than 5 clusters have no interval. docs/decisions/0014-statistics.md explains why n_d has the weight m, and
-measures the coverage.
+n_e = n. If all values are equal, their likeness within clusters is unknown, and n_e = n_k. Fewer than 5 clusters have
+no interval. docs/decisions/0014-statistics.md explains why n_d has the weight m, and measures the coverage.
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
@@ -151,13 +150,13 @@ def share_interval(values: ArrayLike, clusters: ArrayLike) -> Interval:
         ScoreError: a value is neither 0 nor 1.
     """
     vector = _check_values(values, (0, 1))
-    size, count = effective_size(vector, clusters)
-    if count < FEWEST_FOR_INTERVAL:
-        return Interval(count)
+    size, k = effective_size(vector, clusters)
+    if k < FEWEST_FOR_INTERVAL:
+        return Interval(k)
     share, z2 = float(vector.mean()), _NORMAL**2
     centre = (share + z2 / (2 * size)) / (1 + z2 / size)
     half_width = _NORMAL * math.sqrt(share * (1 - share) / size + z2 / (4 * size**2)) / (1 + z2 / size)
-    return Interval(count, max(0.0, centre - half_width), min(1.0, centre + half_width))
+    return Interval(k, max(0.0, centre - half_width), min(1.0, centre + half_width))
 
 
 def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval:
@@ -167,13 +166,13 @@ def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval
         ScoreError: a difference is not -1, 0 or 1.
     """
     vector = _check_values(differences, (-1, 0, 1))
-    size, count = effective_size(vector, clusters)
-    if count < FEWEST_FOR_INTERVAL:
-        return Interval(count)
+    size, k = effective_size(vector, clusters)
+    if k < FEWEST_FOR_INTERVAL:
+        return Interval(k)
     only_first, only_second = ((np.mean(vector == sign) * size + 1) / (size + 2) for sign in (1, -1))
     difference = only_first - only_second
     half_width = _NORMAL * math.sqrt((only_first + only_second - difference**2) / (size + 2))
-    return Interval(count, max(-1.0, float(difference - half_width)), min(1.0, float(difference + half_width)))
+    return Interval(k, max(-1.0, float(difference - half_width)), min(1.0, float(difference + half_width)))
 
 
 def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:

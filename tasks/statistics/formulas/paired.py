@@ -8,8 +8,8 @@
 
 Fewer than 5 clusters have no interval. If the clusters are so few that p is always above 0.05, there is no p.
 
-Pairs of a cluster depend on each other (the forms of a query, the contexts of a question), so they are resampled and
-flipped together. The null hypothesis is that the sign of the differences is arbitrary; no normal distribution is
+Pairs of a cluster depend on each other (the forms of a query, the contexts of a question), so whole clusters are
+resampled and flipped. The null hypothesis is that the sign of the differences is arbitrary; no normal distribution is
 assumed.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; Good 2005, Permutation, Parametric and
@@ -30,7 +30,7 @@ from swaymeter.tasks.statistics.formulas.intervals import difference_interval, e
 from swaymeter.tasks.statistics.formulas.permutation import all_signs, p_values, too_few_reason
 
 WAYS = 10_000
-"""Limit of the ways to flip signs; if there are more ways, this many are drawn at random."""
+"""Largest number of ways to flip signs that are all computed; of more ways, this number is drawn at random."""
 BATCH = 1_000
 MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not too_few_reason(2 / 2**k))
 """Smallest number of clusters for which p can be 0.05 or less; fewer clusters have no test.
@@ -73,21 +73,21 @@ def paired_differences(
 ) -> list[PairedDifference]:
     """Return `paired_difference` of each data set; data sets with equal numbers of clusters share their draws."""
     clustered = [_cluster(*data_set) for data_set in data_sets]
-    results = {number: differences.without_test() for number, differences in enumerate(clustered)}
-    numbers_by_k: dict[int, list[int]] = {}
-    for number, differences in enumerate(clustered):
+    results = [differences.without_test() for differences in clustered]
+    positions_by_k: dict[int, list[int]] = {}
+    for position, differences in enumerate(clustered):
         if differences.k >= FEWEST_FOR_INTERVAL:
-            numbers_by_k.setdefault(differences.k, []).append(number)
-    for k, numbers in numbers_by_k.items():
-        group, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
+            positions_by_k.setdefault(differences.k, []).append(position)
+    for k, positions in positions_by_k.items():
+        group, rng = [clustered[position] for position in positions], generator(seed, "paired", k)
         intervals = _share_intervals(group) if shares else _bootstrap_intervals(group, seed)
         reason = too_few_reason(2 / 2**k)
         p = None if reason else _p_values(np.stack([differences.sums for differences in group], axis=1), rng)
-        for index, number in enumerate(numbers):
+        for index, position in enumerate(positions):
             low, high = intervals[index]
             p_value = None if p is None else float(p[index])
-            results[number] = results[number]._replace(low=low, high=high, p=p_value, untestable=reason or None)
-    return [results[number] for number in range(len(clustered))]
+            results[position] = results[position]._replace(low=low, high=high, p=p_value, untestable=reason or None)
+    return results
 
 
 def smallest_significant_decrease(clusters: int, tests: int = 1) -> float | None:

@@ -31,11 +31,12 @@ Very many scores are counted by level:
     t         Student's, as in `permutation`; t, Cohen's d and the means follow exactly from the levels' counts, means
               and mean squares
     p         one-sided, as in `permutation`; a permuted score counts as the mean of its level, and the distances of the
-              level means from the overall mean are stretched until their variance is that of the scores
+              level means from the overall mean are stretched until their variance equals the scores' variance
 
-A permutation deals n_a of all scores to the first group. The numbers of scores that it takes from each level have the
-multivariate hypergeometric distribution: some dozen random numbers instead of a hundred thousand. The shape of the
-scores within a level is lost; the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
+A permutation deals n_a of all scores to the first group. The numbers of scores from each level have the multivariate
+hypergeometric distribution: a permutation draws some dozen random numbers instead of a hundred thousand. The shape of
+the scores within a level is lost; the error is far below the Monte Carlo error of 10,000 permutations, which is 0.002
+at p = 0.05.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5; the released code compares |t|,
 too. Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the added 1s, which keep p above 0. Good
@@ -75,13 +76,13 @@ def permutation(
     *,
     paired: bool = False,
 ) -> list[Result]:
-    """Test for each pair of groups if group a has a greater mean than group b or, two-sided, a different mean.
+    """Test if group a of each test has a greater mean than group b or, two-sided, a different mean.
 
     Args:
         tests: groups a (n_a,) and b (n_b,) of each test, finite scores, with rows in a canonical order.
         alternative: greater, or two-sided.
         seed: seed of the study.
-        permutations: limit of the permutations; tests with groups of equal sizes share them.
+        permutations: largest number of permutations; tests with groups of equal sizes share the permutations.
         paired: True if row i of a (n,) belongs to row i of b (n,); permutations then flip signs of differences.
 
     Returns:
@@ -89,12 +90,12 @@ def permutation(
         the differences of paired rows) are without spread, or if the rows are so few that p cannot be 0.05 or less.
     """
     results = [Result(None, None, _untestable_reason(a, b, alternative, paired=paired)) for a, b in tests]
-    numbers_by_sizes: dict[tuple[int, int], list[int]] = {}
-    for number, (a, b) in enumerate(tests):
-        if not results[number].untestable:
-            numbers_by_sizes.setdefault((len(a), len(b)), []).append(number)
-    for (n_a, n_b), numbers in numbers_by_sizes.items():
-        first, second = (np.stack([tests[number][group] for number in numbers], axis=1) for group in (0, 1))
+    positions_by_sizes: dict[tuple[int, int], list[int]] = {}
+    for position, (a, b) in enumerate(tests):
+        if not results[position].untestable:
+            positions_by_sizes.setdefault((len(a), len(b)), []).append(position)
+    for (n_a, n_b), positions in positions_by_sizes.items():
+        first, second = (np.stack([tests[position][side] for position in positions], axis=1) for side in (0, 1))
         if paired:
             rows, is_exact = first - second, 2**n_a <= permutations
             observed = rows.sum(axis=0)
@@ -105,8 +106,9 @@ def permutation(
             observed = rows[:n_a].sum(axis=0)
             batches = _all_deals(n_a, n_b) if is_exact else _random_deals(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
-        for number, p in zip(numbers, p_values(batches, rows, observed, tolerance, alternative, is_exact), strict=True):
-            results[number] = Result(_t(*tests[number], paired=paired), float(p))
+        p_of_tests = p_values(batches, rows, observed, tolerance, alternative, is_exact)
+        for position, p in zip(positions, p_of_tests, strict=True):
+            results[position] = Result(_t(*tests[position], paired=paired), float(p))
     return results
 
 
@@ -143,7 +145,7 @@ def p_values(
             and 0 for other rows.
         rows: the values of each test, (n, m).
         observed: the observed sum of each test, (m,).
-        tolerance: limit of the rounding error of each sum, (m,).
+        tolerance: largest rounding error of each sum, (m,).
         alternative: greater or two-sided.
         is_exact: True if the batches have every permutation, so that the observed one is among them.
     """
@@ -234,7 +236,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     effect = (a.mean - b.mean) / deviation
     counts = a.counts + b.counts
     mean = (a.n * a.mean + b.n * b.mean) / (a.n + b.n)
-    # The distances of the level means from the mean are stretched until their variance is that of the scores.
+    # The distances of the level means from the mean are stretched until their variance equals the scores' variance.
     distances = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     distances *= math.sqrt((a.spread + b.spread + between) / float(counts @ distances**2)) if np.ptp(distances) else 1.0

@@ -17,7 +17,7 @@ Correlation of two scores of the same items, with a p-value.
     Pearson   r   = cov(x, y) / (sd(x) sd(y))
     Spearman  rho = r of the ranks; equal values share their mean rank
 
-The p-values are two-sided, of the hypothesis that there is no correlation, and use the t distribution with n - 2
+The p-values test, two-sided, the hypothesis that there is no correlation. They use the t distribution with n - 2
 degrees of freedom. They are exact for Pearson on normal data, and close for Spearman from about ten pairs on. They do
 not hold for dependent pairs.
 
@@ -121,8 +121,8 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     half_width = stdtrit(n - k, (1 + COVERAGE) / 2) * errors
     p = two_sided_p(beta / errors, n - k)
     names = (CONSTANT, *columns)
-    rows = zip(names, beta, errors, beta - half_width, beta + half_width, p, strict=True)
-    coefficients = [Coefficient(name, *map(float, values)) for name, *values in rows]
+    fields = zip(names, beta, errors, beta - half_width, beta + half_width, p, strict=True)
+    coefficients = [Coefficient(name, *map(float, values)) for name, *values in fields]
     if n_clusters > k:  # with k or fewer clusters, the sandwich is singular
         sums = np.zeros((n_clusters, k))
         np.add.at(sums, codes, design * residuals[:, None])
@@ -154,8 +154,8 @@ def _reason_against_regression(outcome: str, y: Scores, columns: Mapping[str, Sc
         if not has_spread(vector):
             return f"{name}: no spread"
     design = _design(columns)
-    for number, name in enumerate(columns, 1):
-        if np.linalg.matrix_rank(design[:, : number + 1]) <= number:
+    for position, name in enumerate(columns, 1):
+        if np.linalg.matrix_rank(design[:, : position + 1]) <= position:
             return f"{name}: follows from the predictors before it"
     return ""
 
@@ -174,7 +174,7 @@ def adjusted_difference(
         y = b_0 + b_1 [in the first group] + b_2 x + error
 
     x is the covariate, and b_1 the difference of the groups' means among rows of equal x. The test of b_1 > 0 is
-    one-sided, with the standard errors over clusters. Cohen's d is b_1 divided by the pooled standard deviation of y.
+    one-sided, with the standard error over clusters. Cohen's d is b_1 divided by the pooled standard deviation of y.
 
     Args:
         y: finite scores (n,).

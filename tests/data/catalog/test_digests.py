@@ -8,16 +8,13 @@ from swaymeter.data import catalog
 from swaymeter.data.records import PARTITIONS
 from tests.data.conftest import Change
 
-Digests = dict[str, str]
-# Each ends with the quotation mark after the template in relations.yaml.
+# The closing quotation mark excludes longer templates that begin with the same words.
 TEMPLATE, OTHER_TEMPLATE = 'The capital of {entity} is"', 'The capital city of {entity} is"'
-
-
-DIGESTS: dict[str, Callable[[], Digests]] = {
+DIGESTS: dict[str, Callable[[], dict[str, str]]] = {
     "relations": lambda: {name: catalog.relation_digest(name) for name in catalog.relations()},
     "facts": lambda: {name: catalog.facts_digest(name) for name in catalog.relations()},
     "questions": lambda: {partition: catalog.questions_digest(partition) for partition in PARTITIONS},
-    "names": lambda: {"names": catalog.property_names_digest()},
+    "property names": lambda: {"property names": catalog.property_names_digest()},
 }
 
 
@@ -27,8 +24,8 @@ DIGESTS: dict[str, Callable[[], Digests]] = {
         ("relations.yaml", TEMPLATE, OTHER_TEMPLATE, "relations", {"capital"}),
         ("relations.yaml", "wikidata: P36\n", "wikidata: P1376\n", "relations", {"capital"}),
         ("relations.yaml", "\nrelations:", "\n# a comment\nrelations:", "relations", set()),
-        ("relations.yaml", "wikidata: P36\n", "wikidata: P1376\n", "names", {"names"}),
-        ("relations.yaml", TEMPLATE, OTHER_TEMPLATE, "names", set()),
+        ("relations.yaml", "wikidata: P36\n", "wikidata: P1376\n", "property names", {"property names"}),
+        ("relations.yaml", TEMPLATE, OTHER_TEMPLATE, "property names", set()),
         ("facts.csv", "\ncapital,", "\ncapital,Testland,,Testville,,,test\ncapital,", "facts", {"capital"}),
         ("facts.csv", "\ncapital,Azerbaijan", "\ncapital,Another Azerbaijan", "facts", {"capital"}),
         ("facts.csv", "# Real facts", "# Facts", "facts", set()),

@@ -1,4 +1,4 @@
-"""Texts about entities in groups; a text that breaks a rule is refused with its key."""
+"""Texts about entities in groups; the refusal of a broken file names the key."""
 
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"context": {}}, "unknown key context (did you mean 'contexts'?)"),
     ],
 )
-def test_a_broken_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_a_refusal_names_the_file_and_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as refused:
         read(tmp_path, **changes)
     assert problem in str(refused.value)

@@ -64,7 +64,7 @@ def test_values_keep_the_digits_that_papers_print(
     assert printed(item, quantity, model, **by) == expected
 
 
-def test_misprints_are_named_beside_the_value() -> None:
+def test_notes_explain_doubtful_and_offset_values() -> None:
     (misprint,) = catalog.published("marjanovic-section-6.5", "degrees_of_freedom")
     assert misprint.notes[0].startswith("a misprint for 2494")
     (overall,) = (

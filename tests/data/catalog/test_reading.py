@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.catalog import name_parts, reading
 from swaymeter.data.errors import InputError, UnknownName
-from tests.data.conftest import Change, Serve
+from tests.data.conftest import Change, SetFile
 
 CATALOG = Path(catalog.__file__).parent
 Read = Callable[[], object]
@@ -73,10 +73,10 @@ def test_an_unknown_name_is_refused_with_a_hint(look_up: Read, hint: str) -> Non
         look_up()
 
 
-def test_a_missing_or_undecodable_file_is_refused(serve: Serve) -> None:
+def test_a_missing_or_undecodable_file_is_refused(set_file: SetFile) -> None:
     with pytest.raises(InputError, match=r"nothing\.yaml"):
         catalog.digest("nothing.yaml")
-    serve("facts.csv", b"relation,\xff")
+    set_file("facts.csv", b"relation,\xff")
     with pytest.raises(InputError, match=r"facts\.csv is not UTF-8"):
         catalog.facts()
 
@@ -85,9 +85,9 @@ def test_every_file_states_its_source_and_licence() -> None:
     for file in CATALOG.glob("*.yaml"):
         assert {"source", "licence"} <= set(reading.document(file.name)), file.name
     for file in CATALOG.glob("*.csv"):
-        top = "".join(line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
-        assert "Source:" in top, file.name
-        assert "Licence:" in top, file.name
+        comments = "".join(line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+        assert "Source:" in comments, file.name
+        assert "Licence:" in comments, file.name
 
 
 def test_entries_of_the_catalog_cannot_be_changed() -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import InputError
-from tests.data.conftest import Serve
+from tests.data.conftest import SetFile
 
 CAPITAL = "http://yago-knowledge.org/resource/capital"
 LEADER = ["http://schema.org/leader", "http://yago-knowledge.org/resource/leader"]
@@ -37,8 +37,8 @@ def yaml_of(**relations: dict[str, Any]) -> str:
     return yaml.safe_dump({"source": "A test.", "licence": "None.", "relations": relations}, sort_keys=False)
 
 
-def changed(key: str, value: object) -> dict[str, Any]:
-    """Return the sound relation with another value at a key such as contexts.base[0]; MISSING removes the key."""
+def relation_with(key: str, value: object) -> dict[str, Any]:
+    """Return SOUND with another value at a key such as contexts.base[0]; the value MISSING removes the key."""
     entry: Any = copy.deepcopy(SOUND)
     *path, last = [int(step) if step.isdigit() else step for step in key.replace("[", ".").replace("]", "").split(".")]
     inner = entry
@@ -51,17 +51,17 @@ def changed(key: str, value: object) -> dict[str, Any]:
     return dict(entry)
 
 
-def assert_refused(serve: Serve, content: str, key: str, reason: str) -> None:
+def assert_refused(set_file: SetFile, content: str, key: str, reason: str) -> None:
     """Check that a file is refused; the message begins with its name and the key, and matches the reason."""
-    serve("relations.yaml", content)
+    set_file("relations.yaml", content)
     with pytest.raises(InputError) as refused:
         catalog.relations()
     assert str(refused.value).startswith(f"relations.yaml: {key}")
     assert re.search(reason.replace("{", r"\{").replace("}", r"\}"), str(refused.value)), refused.value
 
 
-def test_a_sound_relation_is_read_unchanged(serve: Serve) -> None:
-    serve("relations.yaml", yaml_of(capital=SOUND))
+def test_a_sound_relation_is_read_unchanged(set_file: SetFile) -> None:
+    set_file("relations.yaml", yaml_of(capital=SOUND))
     (relation,) = catalog.relations().values()
     assert (relation.name, relation.wikidata, relation.yago) == ("capital", "P36", (CAPITAL,))
     assert (relation.subject_class, relation.object_class) == ("country", "city")
@@ -71,16 +71,18 @@ def test_a_sound_relation_is_read_unchanged(serve: Serve) -> None:
     assert {kind: list(texts) for kind, texts in relation.contexts.items()} == SOUND["contexts"]
 
 
-def test_a_reversed_relation_shares_its_predicate(serve: Serve) -> None:
-    serve("relations.yaml", yaml_of(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
+def test_a_reversed_relation_shares_its_predicate(set_file: SetFile) -> None:
+    set_file("relations.yaml", yaml_of(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
     forward, reverse = catalog.relations().values()
     assert (forward.reverse, reverse.reverse) == (False, True)
     assert forward.yago == reverse.yago
     assert reverse.predicates == ("reverse-" + CAPITAL,)
 
 
-def test_a_relation_may_have_several_predicates_or_none(serve: Serve) -> None:
-    serve("relations.yaml", yaml_of(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None}))
+def test_a_relation_may_have_several_predicates_or_none(set_file: SetFile) -> None:
+    set_file(
+        "relations.yaml", yaml_of(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None})
+    )
     leader, father = catalog.relations().values()
     assert (leader.yago, leader.predicates) == (tuple(LEADER), tuple(LEADER))
     assert (father.yago, father.predicates, father.wikidata) == ((), (), None)
@@ -113,7 +115,7 @@ def test_a_relation_may_have_several_predicates_or_none(serve: Serve) -> None:
         ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot; the text has {answer}, {entity}"),
         ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
         ("open[1]", "The capital of {entity} is ", "without a space"),
-        ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
+        ("open[1]", "The capital of {entity}", "must end with a letter or a digit"),
         ("open[1]", "The capital of {entity} is the", "must not end with an article"),
         ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
         ("open[1]", "The capital  of {entity} is", "trailing or double spaces"),
@@ -128,13 +130,15 @@ def test_a_relation_may_have_several_predicates_or_none(serve: Serve) -> None:
         ("contexts.negation[0]", "{answer} is {entity}’s.\n", "ending directly after a slot"),
     ],
 )
-def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, message: str) -> None:
-    assert_refused(serve, yaml_of(capital=changed(key, value)), f"relations.capital.{key}", message)
+def test_a_malformed_value_is_refused_with_its_key(set_file: SetFile, key: str, value: object, message: str) -> None:
+    assert_refused(set_file, yaml_of(capital=relation_with(key, value)), f"relations.capital.{key}", message)
 
 
 @pytest.mark.parametrize("name", ["capital city", "", "../capital", "capital_city", "7wonders", "a" * 65])
-def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
-    assert_refused(serve, yaml_of(**{name: SOUND}), f"relations.{name}.name: ", "must have 1 to 64 letters and digits")
+def test_a_name_that_is_no_slug_is_refused(set_file: SetFile, name: str) -> None:
+    assert_refused(
+        set_file, yaml_of(**{name: SOUND}), f"relations.{name}.name: ", "must have 1 to 64 letters and digits"
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,24 +162,25 @@ def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
     ],
 )
 def test_keys_that_contradict_each_other_are_refused(
-    serve: Serve, name: str, changes: dict[str, Any], message: str
+    set_file: SetFile, name: str, changes: dict[str, Any], message: str
 ) -> None:
-    assert_refused(serve, yaml_of(**{name: SOUND | changes}), f"relations.{name}: ", message)
+    assert_refused(set_file, yaml_of(**{name: SOUND | changes}), f"relations.{name}: ", message)
 
 
-def test_an_iri_unfit_for_queries_is_refused(serve: Serve) -> None:
+def test_an_iri_unfit_for_sparql_is_refused(set_file: SetFile) -> None:
     for sign in ' \n\t<>"{}|\\^`':
-        assert_refused(serve, yaml_of(capital=changed("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", "")
+        assert_refused(
+            set_file, yaml_of(capital=relation_with("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", ""
+        )
     for iri in ("capital", "ftp://yago-knowledge.org/capital", "HTTP://yago-knowledge.org/x", "http://"):
-        assert_refused(serve, yaml_of(capital=changed("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri)
+        assert_refused(
+            set_file, yaml_of(capital=relation_with("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri
+        )
 
 
-def test_relations_of_one_direction_share_no_predicate(serve: Serve) -> None:
+def test_relations_of_one_direction_share_no_predicate(set_file: SetFile) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
-    assert_refused(serve, yaml_of(capital=SOUND, seat=other), "relations.seat.yago", "is also in relation capital")
-
-
-# ---- texts -----------------------------------------------------------------------------------------------------------
+    assert_refused(set_file, yaml_of(capital=SOUND, seat=other), "relations.seat.yago", "is also in relation capital")
 
 
 @pytest.mark.parametrize(
@@ -198,15 +203,15 @@ def test_relations_of_one_direction_share_no_predicate(serve: Serve) -> None:
         ("?\nA:", " ?\nA:", "trailing or double spaces"),
     ],
 )
-def test_a_query_that_breaks_a_rule_is_refused(serve: Serve, old: str, new: str, message: str) -> None:
+def test_a_query_that_breaks_a_rule_is_refused(set_file: SetFile, old: str, new: str, message: str) -> None:
     for key, template in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
-        broken = yaml_of(capital=changed(key, template.replace(old, new)))
-        assert_refused(serve, broken, f"relations.capital.{key}", message)
+        broken = yaml_of(capital=relation_with(key, template.replace(old, new)))
+        assert_refused(set_file, broken, f"relations.capital.{key}", message)
 
 
-def test_names_may_follow_class_nouns_and_precede_punctuation(serve: Serve) -> None:
+def test_slots_may_follow_nouns_and_precede_punctuation(set_file: SetFile) -> None:
     base = ["In the country {entity}, {answer} is the capital.\n", "{answer}: a capital that {entity} has (perhaps).\n"]
-    serve("relations.yaml", yaml_of(capital=changed("contexts.base", base)))
+    set_file("relations.yaml", yaml_of(capital=relation_with("contexts.base", base)))
     assert catalog.relation("capital").contexts["base"] == tuple(base)
 
 
@@ -229,7 +234,7 @@ def test_own_relations_must_keep_the_same_rules(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(relation)) == relation
     assert catalog.relation("seat", {"seat": relation}) is relation
     for relations, problem in (
-        ({"seat": changed("open", [])}, r"relations\.seat\.open"),
+        ({"seat": relation_with("open", [])}, r"relations\.seat\.open"),
         ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} is also in relation capital"),
         ({"capital": seat}, r"relations\.capital: the catalog has a relation of that name"),
         (

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from swaymeter.data import catalog
-from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.data.records import CONTEXT_KINDS, ContextKind
 from swaymeter.tasks.contexts.sentences import Entity, write_contexts, write_queries
 
 RELATIONS = list(catalog.relations().values())
@@ -17,7 +18,7 @@ PUBLISHED = [
     for line in (Path(__file__).parent / "published_predicates.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-# The predicate http://schema.org/director has the relation `director`.
+# the relation of http://schema.org/director already has the name `director`
 RELATION_OF_PREDICATE = {"http://yago-knowledge.org/resource/director": "groupDirector"}
 NAMES = {
     "a slot and quotes": '{answer} "quoted"',
@@ -50,8 +51,8 @@ def test_every_published_predicate_has_a_relation() -> None:
 def test_relation_of_yago_is_named_after_its_predicate() -> None:
     for relation in RELATIONS:
         if relation.yago:
-            local = RELATION_OF_PREDICATE.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
-            assert relation.name == ("reverse" + local[0].upper() + local[1:] if relation.reverse else local)
+            name = RELATION_OF_PREDICATE.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
+            assert relation.name == ("reverse" + name[0].upper() + name[1:] if relation.reverse else name)
     prefixes = ("http://schema.org/", "http://yago-knowledge.org/resource/")
     assert all(iri.startswith(prefixes) for relation in RELATIONS for iri in relation.yago)
 
@@ -97,17 +98,21 @@ def test_published_form_asserts_and_denies_the_open_query() -> None:
         remaining = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
         assert (Counter(words(base)) - Counter(remaining)).keys() <= {"includes", "included"}  # "does not include"
         assert has_word(negation, "not")
-    other = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
-    assert catalog.published_form(other)["negation"] == ("{entity} is not governed from {answer}.\n",)
-    for beginning in (  # a verb that is neither "be" nor "include", and verbs of relative clauses
+
+
+def test_published_form_of_other_open_queries() -> None:
+    def published_form(open_query: str) -> Mapping[ContextKind, tuple[str, ...]]:
+        return catalog.published_form(replace(RELATIONS[0], open=(RELATIONS[0].open[0], open_query)))
+
+    assert published_form("{entity} is governed from")["negation"] == ("{entity} is not governed from {answer}.\n",)
+    for open_query in (  # without a form of "be" or "include" in the main clause, the catalog's negation is used
         "{entity} chose",
         "The person who is married to {entity} lives in",
         "The person {entity} is married to lives in",
     ):
-        other = replace(other, open=(other.open[0], beginning))
-        assert catalog.published_form(other)["negation"] == RELATIONS[0].contexts["negation"][:1]
-    other = replace(other, open=(other.open[0], "NASA's head of {entity} is"))
-    assert catalog.published_form(other)["assertive"] == ("Without any doubt, NASA's head of {entity} is {answer}.\n",)
+        assert published_form(open_query)["negation"] == RELATIONS[0].contexts["negation"][:1]
+    assertive = published_form("NASA's head of {entity} is")["assertive"]
+    assert assertive == ("Without any doubt, NASA's head of {entity} is {answer}.\n",)  # NASA stays in capitals
 
 
 def test_texts_are_sound_with_names_of_bundled_facts() -> None:
@@ -127,7 +132,7 @@ def test_measured_numbers_have_a_unit() -> None:
 
 
 @pytest.mark.parametrize("entity", NAMES.values(), ids=NAMES)
-def test_queries_and_contexts_have_names_unchanged(entity: str) -> None:
+def test_queries_and_contexts_keep_names_unchanged(entity: str) -> None:
     for relation in RELATIONS:
         entities = [Entity(entity, False, ANSWERS[0])]
         assert [(query.query_type, query.form, query.text) for query in write_queries(relation, entities)] == [

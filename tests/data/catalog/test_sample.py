@@ -86,7 +86,7 @@ def test_a_question_its_snippet_and_its_answers_fit() -> None:
             assert all((question.subject_id, question.object_id, question.id_source)), question
 
 
-def test_static_values_have_one_edit_temporal_several() -> None:
+def test_static_questions_have_one_edit_temporal_several() -> None:
     assert {question.edits for question in catalog.questions("static")} == {1}
     assert all(question.edits > 1 for question in catalog.questions("temporal"))
     assert all(question.edits >= 1 for question in catalog.questions("disputable"))

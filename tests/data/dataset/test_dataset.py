@@ -24,11 +24,11 @@ from tests.data.dataset_samples import (
     RECOUNTED_DISPUTE,
     disputed,
     fact,
-    published,
+    qec_content,
+    qec_file,
     question,
     store,
     workspace,
-    write,
 )
 from tests.data.warehouse.small_study import row
 
@@ -66,7 +66,7 @@ def test_a_workspace_is_a_dataset(tmp_path: Path) -> None:
 
 
 def test_a_yago_qec_json_is_a_dataset(tmp_path: Path) -> None:
-    dataset = Dataset.of(write(tmp_path, published() | {"http://schema.org/shoeSize": {}}))
+    dataset = Dataset.of(qec_file(tmp_path, qec_content() | {"http://schema.org/shoeSize": {}}))
     assert [record.subject for record in dataset.facts] == ["Norway", "South Africa"]
     assert (dataset.sources, dataset.retrieved) == ((SOURCE,), None)
     assert dataset.warnings == (
@@ -88,7 +88,7 @@ def test_folder_of_published_files_is_dataset(tmp_path: Path) -> None:
 def test_only_the_newest_file_of_part_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = store(tmp_path, NORWAY, seed=0)
     slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # another host's clock
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)  # of the host that writes the next file
     new = store(tmp_path, PERU, seed=1)
     store(tmp_path, FATHER)
     store(tmp_path, STATIC, part="capital")
@@ -129,8 +129,8 @@ def test_counts_of_another_dispute_are_not_used(other: dict[str, str]) -> None:
 
 
 def qec_without_facts(folder: Path) -> Path:
-    predicate, entry = next(iter(published().items()))
-    return write(folder, {predicate: entry | {key: [] for key, value in entry.items() if isinstance(value, list)}})
+    predicate, entry = next(iter(qec_content().items()))
+    return qec_file(folder, {predicate: entry | {key: [] for key, value in entry.items() if isinstance(value, list)}})
 
 
 def malformed_questions(folder: Path) -> Path:
@@ -175,7 +175,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key_inputs", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
-def test_a_file_that_names_no_part_is_refused(key_inputs: dict[str, object], tmp_path: Path) -> None:
+def test_a_file_without_its_part_is_refused(key_inputs: dict[str, object], tmp_path: Path) -> None:
     file = Workspace(tmp_path).table(("facts",), "facts", FACTS, key_inputs).write(FACTS.of([as_row(NORWAY)]))
     with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file, and run its study"):
         Dataset.of(tmp_path)
@@ -211,10 +211,11 @@ def test_facts_and_questions_both_change_the_version(tmp_path: Path) -> None:
 def test_columns_in_the_digest_change_the_version(
     record: Fact | Question, field: str, in_digest: bool, tmp_path: Path
 ) -> None:
-    values = {"DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
+    text = "Q7" if field.endswith("_id") else "static"  # a Wikidata id, or a text that is also a partition
+    values = {"VARCHAR": text, "DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
     table = FACTS if isinstance(record, Fact) else QUESTIONS
     column_type = next(column.type for column in table.columns if column.name == field)
-    default = (QuestionContext("none", "none"),) if field == "contexts" else "Q7" if field.endswith("_id") else "static"
-    other = replace(record, **{field: values.get(column_type, default)})
+    value = (QuestionContext("none", "none"),) if field == "contexts" else values[column_type]
+    other = replace(record, **{field: value})
     assert getattr(other, field) != getattr(record, field)
     assert (version(tmp_path / "a", record) != version(tmp_path / "b", other)) == in_digest

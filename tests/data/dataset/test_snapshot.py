@@ -1,4 +1,4 @@
-"""Snapshots of runs."""
+"""Snapshots are restored from their items; damaged items are refused."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from swaymeter.data.dataset.snapshot import (
     BETWEEN,
     COLUMNS,
     IDS,
-    QUERY_NAMES,
+    SQL_NAMES,
     Snapshot,
     _settings,
     _typed,
@@ -20,24 +20,22 @@ from swaymeter.data.dataset.snapshot import (
 from swaymeter.data.errors import DamagedFile
 from tests.data.dataset_samples import KENYA, NORWAY, question
 
-VALUES = {"verdict": "context", "answer": "Lima", "answers": 10, "coherent_persuasion": 0.5}
-
 
 def snapshot(replies: Iterable[Mapping[str, Any]] = (), **values: Any) -> Snapshot:
-    """Return a snapshot with replies, whose contexts are named by their ids; values are fields of the snapshot."""
+    """Return a snapshot with replies; the `context_id` of a reply becomes its `context`. Values are other fields."""
     columns = ["model", "dtype", *IDS["reply"], *COLUMNS["reply"]]
     rows = [{"question": "Who?", **row, "context": row["context_id"]} for row in replies]
     frame = pd.DataFrame(rows, columns=columns)
     empty = Snapshot(Dataset(Path(), ())).frames
     return Snapshot(
-        **{"dataset": Dataset(Path(), ()), **values, "frames": {**empty, QUERY_NAMES["reply"]: _typed("reply", frame)}}
+        **{"dataset": Dataset(Path(), ()), **values, "frames": {**empty, SQL_NAMES["reply"]: _typed("reply", frame)}}
     )
 
 
 def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[str, Any]:
-    """Return a reply to a question; `texts` is the digest of the texts of the question and context."""
+    """Return a reply; `name` is the id of its question, and `texts` the digest of its question and context."""
     identity = {"model": model, "dtype": "float32", "question_id": name, "context_id": "c", "texts": texts}
-    return {**identity, **VALUES, **values}
+    return {**identity, "verdict": "context", "answer": "Lima", "answers": 10, "coherent_persuasion": 0.5, **values}
 
 
 def test_a_snapshot_is_restored_from_its_items() -> None:
@@ -49,7 +47,7 @@ def test_a_snapshot_is_restored_from_its_items() -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "{", '"text"', "1" * 5_000])
-def test_a_prompt_that_is_no_object_is_refused(text: str) -> None:
+def test_a_text_without_json_object_is_refused(text: str) -> None:
     with pytest.raises(DamagedFile, match=r"study\.duckdb has a prompt that is not a JSON object"):
         _settings([{"prompt_name": None, "prompt": text}], "study.duckdb")
     with pytest.raises(DamagedFile, match="an item that cannot be read"):

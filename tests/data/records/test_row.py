@@ -23,7 +23,7 @@ GJOA = {"name": "Gjøa", "age": 130}
 
 
 @pytest.mark.parametrize(
-    ("kind", "sql", "nullable"),
+    ("annotation", "sql", "nullable"),
     [
         (str, "VARCHAR", False),
         (RelationName, "VARCHAR", False),
@@ -35,15 +35,15 @@ GJOA = {"name": "Gjøa", "age": 130}
         (tuple[str, ...] | None, "VARCHAR[]", True),
     ],
 )
-def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: bool) -> None:
-    row = make_dataclass("Row", [("one", Annotated[kind, Meaning("what it is", "nats")])])
+def test_a_column_follows_from_its_annotation(annotation: Any, sql: str, nullable: bool) -> None:
+    row = make_dataclass("Row", [("one", Annotated[annotation, Meaning("what it is", "nats")])])
     (column,) = table_of(table("rows", "a row")(row)).columns
     assert (column.name, column.type, column.nullable) == ("one", sql, nullable)
     assert (column.meaning, column.unit, column.in_digest) == ("what it is", "nats", True)
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "message"),
+    ("annotation", "key", "message"),
     [
         (str, (), "Row.one has no meaning"),
         (Annotated[dict, Meaning("")], (), "Row.one: a column cannot have type"),
@@ -51,9 +51,9 @@ def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: boo
         (Annotated[str, Meaning("")], ("two",), r"Row: \['two'\] cannot be in the key"),
     ],
 )
-def test_an_impossible_row_type_is_refused(kind: Any, key: tuple[str, ...], message: str) -> None:
+def test_an_impossible_row_type_is_refused(annotation: Any, key: tuple[str, ...], message: str) -> None:
     with pytest.raises(TypeError, match=message):
-        table("rows", "a row", key=key)(make_dataclass("Row", [("one", kind)]))
+        table("rows", "a row", key=key)(make_dataclass("Row", [("one", annotation)]))
 
 
 def test_a_table_needs_lowercase_name_and_own_class() -> None:
@@ -83,16 +83,16 @@ def test_rows_of_another_form_are_refused(wrong: dict[str, Any], message: str) -
         FLEET.of([GJOA, wrong])
 
 
-@pytest.mark.parametrize(("kind", "value"), [("DOUBLE", math.nan), ("DOUBLE[]", [1.0, None, -math.inf])])
-def test_a_number_that_is_not_finite_is_refused(kind: str, value: Any) -> None:
-    depths = Table("depths", "a depth", (Column("depth", kind, "how deep", nullable=True),))
+@pytest.mark.parametrize(("column_type", "value"), [("DOUBLE", math.nan), ("DOUBLE[]", [1.0, None, -math.inf])])
+def test_a_number_that_is_not_finite_is_refused(column_type: str, value: Any) -> None:
+    depths = Table("depths", "a depth", (Column("depth", column_type, "how deep", nullable=True),))
     assert depths.of([{"depth": None}]).num_rows == 1
     with pytest.raises(ValueError, match="table depths: depth is NaN or infinite in a row"):
         depths.of([{"depth": None}, {"depth": value}])
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"),
+    ("column_type", "value"),
     [
         ("BIGINT", "old"),
         ("BIGINT", True),
@@ -106,8 +106,8 @@ def test_a_number_that_is_not_finite_is_refused(kind: str, value: Any) -> None:
         ("BOOLEAN", 1),
     ],
 )
-def test_a_value_of_another_type_is_refused(kind: str, value: Any) -> None:
-    depths = Table("depths", "a depth", (Column("depth", kind, "how deep", nullable=True),))
+def test_a_value_of_another_type_is_refused(column_type: str, value: Any) -> None:
+    depths = Table("depths", "a depth", (Column("depth", column_type, "how deep", nullable=True),))
     with pytest.raises(ValueError, match="table depths: depth: "):
         depths.of([{"depth": None}, {"depth": value}])
 

@@ -16,14 +16,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+def open_session(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     """Yield a function that opens sessions with one cache, and close the sessions after the test."""
     with ExitStack() as sessions:
 
-        def open_session(target: FaultServer | str, **options: Any) -> Session:
+        def open_at(target: FaultServer | str, **options: Any) -> Session:
             address = target if isinstance(target, str) else target.address
-            session = new_session(address, tmp_path / "answers", clock, **{"name": "YAGO", **options})
+            session = new_session(address, tmp_path / "cache", clock, **{"name": "YAGO", **options})
             return sessions.enter_context(closing(session))
 
-        yield open_session
+        yield open_at
     close_sessions()  # closes the rate limiters, too

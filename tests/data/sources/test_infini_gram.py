@@ -36,14 +36,14 @@ def test_counts_are_requested_as_documented(tmp_path: Path) -> None:
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (WASHINGTON_COUNT, WASHINGTON_COUNT)
         assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), WASHINGTON_COUNT)
         assert api.count(()) == 7
-        assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
+        assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6  # above both limits of the API
         assert api.occurrences(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
-    count, name, corpus_size, pair, occurrences = queries_of(server)
-    assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
+    count, spellings, corpus_size, near, occurrences = queries_of(server)
+    assert spellings == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
     assert corpus_size == {"index": INDEX, "query_type": "count", "query": ""}
-    assert pair["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
-    assert (pair["max_diff_tokens"], pair["max_clause_freq"]) == (1000, 500_000)
+    assert near["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
+    assert (near["max_diff_tokens"], near["max_clause_freq"]) == (1000, 500_000)
     assert (occurrences["query_type"], occurrences["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
     assert {(request.method, request.headers["content-type"]) for request in server.received} == {
         ("POST", "application/json")
@@ -118,7 +118,7 @@ REFUSED = {
 def test_nonsense_is_an_error_and_not_cached(refused: ServedResponse, message: str, tmp_path: Path) -> None:
     with session_with_server(tmp_path, *[refused] * 2, response("count")) as (session, server):
         api = InfiniGramApi(session, INDEX)
-        while len(server.received) < 2:
+        while len(server.received) < 2:  # a transient error is retried in the same call
             with pytest.raises(ServiceError, match=message):
                 api.count(WASHINGTON)
         assert api.count(WASHINGTON) == WASHINGTON_COUNT
@@ -152,13 +152,13 @@ POSITIONS = {
     "blocked": ({"token_ids": [], "blocked": True}, (0, 0, False, False)),
     "a whole document": ({"token_ids": [5, 5], "doc_len": 2}, (0, 0, True, True)),
 }
-"""Fields of a response with token 5, which is token 100 of the part; first, at, begins and ends of the passage."""
+"""Fields of a response; then `first`, `at`, `begins` and `ends` of the passage around token 100, which is a 5."""
 
 
 @pytest.mark.parametrize(("fields", "expected"), POSITIONS.values(), ids=POSITIONS)
 def test_position_of_the_name_is_inferred_or_unknown(fields: dict[str, Any], expected: Any, tmp_path: Path) -> None:
     with session_with_server(tmp_path, json_response({"doc_ix": 0, "doc_len": 99} | fields)) as (session, _):
-        passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)
+        passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)  # a token has two bytes
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
 
@@ -174,7 +174,7 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_document_without_name_or_end_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+def test_an_unrequested_document_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     document = json.loads(response("document").body) | wrong
     with (
         session_with_server(tmp_path, json_response(document)) as (session, _),

@@ -82,9 +82,9 @@ def test_rows_without_a_value_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_sheets_of_other_locales_are_read(separator: str, tmp_path: Path) -> None:
-    lines = [HEADER.replace(",", separator), separator.join(("q", "a", "kind", "", "neutral", "Ada", "x"))]
+    header, cells = [*HEADER.split(","), "Mine"], ["q", "a", "kind", "", "neutral", "Ada", "x"]
     file = tmp_path / "v.csv"
-    file.write_text("\r\n".join([lines[0] + separator + "Mine", lines[1]]))
+    file.write_text(f"{separator.join(header)}\r\n{separator.join(cells)}")
     (judgement,) = read_judgements([file])
     assert (judgement.field, judgement.value, judgement.problem) == ("kind", "neutral", None)
 

@@ -10,13 +10,14 @@ from swaymeter.data.sources.infini_gram import Ids
 from tests.data.sources.servers.faults import FaultServer, ServedRequest, ServedResponse, json_response, serving
 
 END = "\uffff"
-_PIECE = re.compile(r" ?\w+|\s|[^\w\s]")
+_TOKEN = re.compile(r" ?\w+|\s|[^\w\s]")
 
 
 class WordIndex:
-    """Documents as tokens: words with the space before them, white space and signs; also the tokenizer.
+    """An index of documents, and its tokenizer.
 
-    A part of the index is a text, in which a token is the character with its number, and END is before each document.
+    A token is a word with the space before it, another white space or a sign. Each part of the index is a string. In
+    the string, a token is the character whose code is the token's number. END stands before each document.
     """
 
     def __init__(self, documents: Sequence[str], parts: int = 1) -> None:
@@ -25,7 +26,7 @@ class WordIndex:
         self._parts = ["".join(END + self._encode(text) for text in documents[part::parts]) for part in range(parts)]
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name after a space and elsewhere; pieces that no document has get new numbers."""
+        """Return the tokens of a name after a space and without it; tokens that no document has get new numbers."""
         return tuple(tuple(map(ord, self._encode(text))) for text in (f" {name}", name))
 
     def decode(self, ids: Ids) -> str:
@@ -33,11 +34,11 @@ class WordIndex:
         return "".join(texts[token] for token in ids)
 
     def _encode(self, text: str) -> str:
-        return "".join(chr(self._numbers.setdefault(piece, len(self._numbers))) for piece in _PIECE.findall(text))
+        return "".join(chr(self._numbers.setdefault(token, len(self._numbers))) for token in _TOKEN.findall(text))
 
     @contextmanager
     def served(self, *, has_offset: bool = True) -> Iterator[FaultServer]:
-        """Serve the API; `has_offset` adds the undocumented field with the position of the tokens in a document."""
+        """Serve the API; `has_offset` adds an undocumented field: the position of the requested tokens in a passage."""
         with serving(play=lambda request: self._answer(request, has_offset)) as server:
             yield server
 
@@ -48,6 +49,7 @@ class WordIndex:
         if "query" in data:
             ids = list(self.spellings(data["query"])[0]) if data["query"] else []
         if kind == "find_cnf":
+            # a pointer of infini-gram counts bytes, and each token has two
             offsets = [[2 * position for position in positions] for positions in self._positions(ids[0])]
             return json_response(
                 {"cnt": sum(map(len, offsets)), "approx": False, "ptrs_by_shard": offsets, "token_ids": ids}
@@ -64,8 +66,9 @@ class WordIndex:
         return json_response({"count": count, "approx": False, "latency": 0.7, "token_ids": ids})
 
     def _clause(self, clause: list[list[int]]) -> list[int]:
-        found = enumerate(self._positions(clause))
-        return [10**9 * number + position for number, positions in found for position in positions]
+        """Return the positions of the names in all parts; names in different parts are never near each other."""
+        positions_by_part = enumerate(self._positions(clause))
+        return [10**9 * number + position for number, positions in positions_by_part for position in positions]
 
     def _positions(self, names: list[list[int]]) -> list[list[int]]:
         """Return the positions of names in each part of the index, also of names that overlap."""

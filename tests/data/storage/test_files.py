@@ -83,12 +83,14 @@ def test_threads_write_one_file_without_conflict(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-@pytest.mark.parametrize("has_links", [True, False])
-def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("has_hard_links", [True, False])
+def test_a_new_file_never_replaces_another(
+    has_hard_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*paths: object) -> None:
         raise PermissionError
 
-    if not has_links:
+    if not has_hard_links:
         monkeypatch.setattr(os, "link", refuse)
     for text in ("first", "second"):
         with suppress(FileExistsError), temporary_beside(tmp_path / "a.txt") as temporary:
@@ -114,7 +116,7 @@ def test_foreign_file_is_damaged_or_missing(content: str, read: Callable[[Path],
         pq.write_table(ROWS, file)
     elif content == "text":
         file.write_text("text")
-    if file.is_file():  # the right digest in the name
+    if file.is_file():  # only the content is wrong: the name has its digest
         file = file.rename(tmp_path / f"facts-{sha256_of_file(file)[:12]}.parquet")
     error, message = (
         (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; it is made")

@@ -32,8 +32,8 @@ def write_earlier(folder: Path) -> None:
         (temporary / "a.txt").write_text("earlier")
 
 
-@pytest.mark.parametrize("ends", ["in the block", "between the renames"])
-def test_failed_writer_leaves_the_earlier_folder(ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("failure", ["in the block", "between the renames"])
+def test_failed_writer_leaves_the_earlier_folder(failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, rename = tmp_path / "paper", Path.rename
     write_earlier(folder)
 
@@ -48,7 +48,7 @@ def test_failed_writer_leaves_the_earlier_folder(ends: str, tmp_path: Path, monk
         replacing(folder) as temporary,
     ):
         (temporary / "a.txt").write_text("later")
-        if ends == "in the block":
+        if failure == "in the block":
             raise KeyboardInterrupt
     assert [*tmp_path.iterdir()] == [folder]
     assert (folder / "a.txt").read_text() == "earlier"
@@ -56,7 +56,7 @@ def test_failed_writer_leaves_the_earlier_folder(ends: str, tmp_path: Path, monk
 
 def test_folder_set_aside_stays_beside_a_foreign_folder(tmp_path: Path) -> None:
     folder, aside = tmp_path / "paper", tmp_path / ".paper.swaymeter-old"
-    write_earlier(aside)
+    write_earlier(aside)  # a killed writer leaves the earlier folder set aside
     folder.mkdir()
     (folder / "of-others.txt").touch()
     with (

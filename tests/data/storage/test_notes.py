@@ -16,7 +16,7 @@ BROKEN = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
-def test_unsealed_notes_count_as_damaged(text: str, tmp_path: Path) -> None:
+def test_broken_notes_are_damaged_or_ignored(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"JSON|checksum|deeply|Expecting"):
         unseal(text)
     manifest, root = tmp_path / "manifest.json", tmp_path / "workspace"

@@ -20,7 +20,7 @@ def test_interrupted_reading_keeps_finished_digests(
 
     def read(file: Path, algorithm: str, state: tuple[int, ...]) -> str:
         if file.name == "b.txt":
-            if stored_after == "each file":  # prevent writing after the interruption, like a kill
+            if stored_after == "each file":  # like a kill, this file prevents writing after the interruption
                 os.rename(tmp_path / "remembered", tmp_path / "moved")
                 (tmp_path / "remembered").touch()
             raise KeyboardInterrupt

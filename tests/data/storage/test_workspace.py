@@ -82,13 +82,13 @@ def test_only_leftovers_of_killed_runs_are_removed(workspace: Workspace) -> None
     path = workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
     leftover = path.with_name(f".{path.name}.4711-1.unfinished")
     leftover.write_bytes(b"half")
-    database = workspace.root / ".study.duckdb.4711.unfinished.wal"
-    database.write_bytes(b"half")
+    log = workspace.root / ".study.duckdb.4711.unfinished.wal"
+    log.write_bytes(b"half")
     (workspace.root / ".notes").write_text("mine")
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
     with workspace.lock():
         assert not leftover.exists()
-        assert not database.exists()
+        assert not log.exists()
     assert path.exists()
     assert (workspace.root / ".notes").exists()
 
@@ -100,9 +100,9 @@ def test_joined_parts_are_removed(workspace: Workspace, monkeypatch: pytest.Monk
     joined, unfinished = scores("capital"), scores("father")
     seed_scores = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
     joined.part(0).write(ROWS)
-    slow_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    # All later files are written by a worker whose clock is slow.
-    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", slow_clock)
+    late_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
+    # a worker whose clock is five minutes behind writes all later files
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", late_clock)
     unfinished.part(0).write(ROWS)
     joined.write(ROWS)
     seed_scores.part(0).write(ROWS)
@@ -206,7 +206,7 @@ def test_second_process_waits_and_names_the_first(workspace: Workspace, holder: 
 
 
 def test_new_workspace_stores_its_layout(workspace: Workspace) -> None:
-    (workspace.root / "notes").mkdir(parents=True)
+    (workspace.root / "notes").mkdir(parents=True)  # a folder of the user
     with workspace.lock():
         assert unseal((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT, "study": ""}
     workspace.check_layout()
@@ -222,8 +222,8 @@ def test_first_study_uses_the_top_folder(workspace: Workspace, caplog: pytest.Lo
             pass
     assert [shared.study_path_parts for shared in (workspace, first, second)] == [(), (), ("studies", "second")]
     (message,) = [record.getMessage() for record in caplog.records]
-    assert " had study first before: " in message
-    assert message.endswith(": history, database and report of second are in its folder studies/second")
+    assert " was made for study first: " in message
+    assert message.endswith(": history, database and report of second are in the subfolder studies/second")
 
 
 def test_first_study_is_never_guessed(workspace: Workspace) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from swaymeter.data.records.table import Table
+from swaymeter.data.records.table import Column, Table
 from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.warehouse.loading import Building, build
 from swaymeter.data.warehouse.warehouse import Warehouse, opened
@@ -27,12 +27,17 @@ ANSWERS = MEASURES["answers"].table
 def row(table: Table, **values: Any) -> Row:
     """Return a row with the given values, NULL in other nullable columns, and a default elsewhere."""
     defaults = {"VARCHAR": "x", "DOUBLE": 0.5, "BIGINT": 1, "BOOLEAN": True, "VARCHAR[][]": []}
-    cells = {
-        c.name: None if c.nullable else [] if c.parts else defaults.get(c.type, [defaults[c.type.rstrip("[]")]])
-        for c in table.columns
-    }
+
+    def default(column: Column) -> Any:
+        if column.nullable:
+            return None
+        if column.parts:
+            return []  # a list of STRUCT
+        return defaults.get(column.type, [defaults[column.type.rstrip("[]")]])
+
+    cells = {column.name: default(column) for column in table.columns}
     assert values.keys() <= cells.keys()
-    if "condition" in values and "context_id" in cells:  # in DynamicQA, both are equal
+    if "condition" in values and "context_id" in cells:  # in DynamicQA, a condition is also the context's id
         cells["context_id"] = values["condition"]
     return {**cells, **values}
 

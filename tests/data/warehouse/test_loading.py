@@ -73,6 +73,7 @@ def test_rows_of_one_file_keep_their_engines(database: Path, tmp_path: Path) -> 
     build(database, "key", FEW, {PERSUASION: [write_rows(tmp_path, PERSUASION, rows)]})
     loaded = read_rows(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
     assert loaded == [(score["query_id"], score["engine"], score["stand_in"]) for score in rows]
+    # the five rows have three pairs of engine and stand-in
     assert read_rows(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
 
 
@@ -103,15 +104,20 @@ def test_databases_are_readable_with_other_measures(
     tables: Sequence[Table], tables_of_reader: Sequence[Table], tmp_path: Path
 ) -> None:
     files = write_tables(tmp_path, small_study())
-    own, other = tmp_path / "own.duckdb", tmp_path / "other.duckdb"
-    build(own, "key", tables, {table: files[table] for table in files if table in tables})
-    build(other, "key", tables_of_reader, {table: files[table] for table in files if table in tables_of_reader})
-    with opened(own, tables_of_reader) as read, opened(other, tables_of_reader) as expected:
+    database, database_of_reader = tmp_path / "own.duckdb", tmp_path / "reader.duckdb"
+    build(database, "key", tables, {table: files[table] for table in files if table in tables})
+    build(
+        database_of_reader,
+        "key",
+        tables_of_reader,
+        {table: files[table] for table in files if table in tables_of_reader},
+    )
+    with opened(database, tables_of_reader) as read, opened(database_of_reader, tables_of_reader) as expected:
         assert not read.frame("persuasion_by_kind").empty
         pd.testing.assert_frame_equal(read.frame("persuasion_by_kind"), expected.frame("persuasion_by_kind"))
-    change(own, "UPDATE about SET swaymeter_version = 'another'")
+    change(database, "UPDATE about SET swaymeter_version = 'another'")
     if tables is not FEW:  # the database lacks a table of the reader
-        with pytest.raises(WorkspaceError, match="an earlier version"), opened(own, tables_of_reader):
+        with pytest.raises(WorkspaceError, match="an earlier version"), opened(database, tables_of_reader):
             pass
 
 
@@ -158,15 +164,20 @@ def test_error_names_what_makes_a_database_hostile(hostile: str, reason: str, da
         pass
 
 
-@pytest.mark.parametrize(("limits", "limit"), [(Limits(seconds=0.2), "0.2 s"), (Limits(megabytes=1), "1 MB of rows")])
-def test_a_query_stops_at_its_limits(limits: Limits, limit: str) -> None:
+@pytest.mark.parametrize(
+    ("limits", "sql", "limit"),
+    [
+        (
+            Limits(seconds=0.2),
+            "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL",
+            "0.2 s",
+        ),
+        (Limits(megabytes=1), "FROM range(1000000000)", "1 MB of rows"),
+    ],
+)
+def test_a_query_stops_at_its_limits(limits: Limits, sql: str, limit: str) -> None:
     with duckdb.connect() as connection, pytest.raises(WorkspaceError, match=f"more than {limit}"):
-        limits.rows(
-            connection,
-            "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL"
-            if limits.seconds < 1
-            else "FROM range(1000000000)",
-        )
+        limits.rows(connection, sql)
 
 
 @pytest.mark.parametrize("name", ["study.duckdb", "study.duckdb.wal"])
@@ -209,7 +220,7 @@ def test_a_kill_leaves_the_old_database(database: Path) -> None:
     assert subprocess.run([sys.executable, "-c", script, str(database)], check=False).returncode == -9
     assert read_key(database) == "empty"
     assert len(list(database.parent.iterdir())) > 1
-    (database.parent / f".{database.name}.123{TEMPORARY}.tmp").mkdir()
+    (database.parent / f".{database.name}.123{TEMPORARY}.tmp").mkdir()  # the temporary folder of DuckDB
     build(database, "newer", FEW, {})
     assert read_key(database) == "newer"
     assert [file.name for file in database.parent.iterdir()] == [database.name]

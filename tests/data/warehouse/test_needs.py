@@ -25,7 +25,7 @@ def _aggregates() -> set[str]:
 
 
 def needs_of(sql: str) -> set[str]:
-    """Return the tables and views without whose rows a query has no rows."""
+    """Return the tables and views of a query that must each have rows; otherwise, the query returns no rows."""
     ((tree,),) = duckdb.execute("SELECT json_serialize_sql(?::VARCHAR)", [sql]).fetchall()
     (statement,) = json.loads(tree)["statements"]
     return _needs_of_node(statement["node"], {})
@@ -41,7 +41,7 @@ def _needs_of_node(node: Any, outer_cte_needs: Needs) -> set[str]:
         return set.intersection(*children) if node["setop_type"] == "UNION" else children[0]
     assert node["type"] == "SELECT_NODE"
     has_groups = node["aggregate_handling"] != "STANDARD_HANDLING" or (node["group_sets"] and all(node["group_sets"]))
-    if not has_groups and _has_aggregate(node["select_list"]):  # one row, even if its tables have none
+    if not has_groups and _has_aggregate(node["select_list"]):  # one row, even of empty tables
         return set()
     return _needs_of_source(node["from_table"], cte_needs)
 

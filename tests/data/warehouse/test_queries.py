@@ -197,7 +197,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
         ("correlations", [column.name for column in table("correlations").columns], {"level": ["query", "relation"]}),
         (
             "runs",
-            ["relation", "model", "label", *(of.name for of in RUNS.columns[3:])],
+            ["relation", "model", "label", *(column.name for column in RUNS.columns[3:])],
             {"measure": ["persuasion", "susceptibility"]},
         ),
         (
@@ -336,7 +336,7 @@ def test_other_measures_do_not_need_susceptibility(tmp_path: Path) -> None:
     assert followed["persuasion"].isna().all()
 
 
-def test_runtimes_compare_equal_queries_and_devices(tmp_path: Path) -> None:
+def test_runtimes_are_compared_on_the_same_device(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
     susceptibility_run = {**study["runs"][0], "dtype": "float32"}
     fisher_run = {**susceptibility_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}
@@ -346,7 +346,8 @@ def test_runtimes_compare_equal_queries_and_devices(tmp_path: Path) -> None:
         for relation in ("author", "resumed")
         for run in (susceptibility_run, fisher_run)
     ]
-    # The devices of relation author differ between the measures, the devices of relation resumed between the queries.
+    # In relation author, each measure has a device of its own. In relation resumed, each query has one, as if
+    # another machine had resumed the run.
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
         resumed = [{**score, "relation": "resumed", "device": f"device {n}"} for n, score in enumerate(study[name])]
@@ -409,7 +410,7 @@ def test_levels_include_all_followed_answers(tmp_path: Path, answers: int) -> No
     scores = pd.Series([score["persuasion"] for score in study["persuasion"]])
     for start, follows in enumerate(("context", "original")):
         expected, group = scores[start::3], frame[frame["follows"] == follows]
-        by_level, by_entity = group[group["entity"].isna()], group[group["level"].isna()]
+        by_level, by_entity = group[group["entity"].isna()], group[group["level"].isna()]  # a row has either column
         for rows in (by_level, by_entity):
             assert rows["answers"].sum() == len(expected)
             for column, values in (("persuasion", expected), ("squared_persuasion", expected**2)):
@@ -417,14 +418,14 @@ def test_levels_include_all_followed_answers(tmp_path: Path, answers: int) -> No
         entities = by_entity.set_index("entity")["persuasion"]
         assert entities["Norway"] == pytest.approx(expected[expected.index % 2 == 0].mean(), rel=1e-12)
     levels, followed = frame["level"].dropna(), scores[scores.index % 3 < 2]
-    if answers < 1024:  # each score is a level
+    if len(followed) <= 1024:  # up to this limit of followed_levels.sql, each score is a level
         assert set(levels) == set(followed)
     else:  # a level is a range; its width is a power of 2, at most a quarter of the standard deviation
         width = np.diff(np.unique(levels)).min()
         assert followed.std() / 8 < width <= followed.std() / 4
 
 
-def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
+def test_a_template_is_a_context_with_gaps(tmp_path: Path) -> None:
     contexts = [
         row(CONTEXTS, relation="capital", context_id=f"c{n}", entity=entity, object=answer, text=text, kind="base")
         for n, (entity, answer, text) in enumerate(

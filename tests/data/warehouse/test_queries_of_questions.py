@@ -12,7 +12,7 @@ def test_questions_without_measures_are_listed_with_null(tmp_path: Path) -> None
     with warehouse_of(tmp_path, study) as warehouse:
         frame, summary = warehouse.frame("answers_of_questions"), warehouse.frame("partition_summary")
     assert frame["accurate"].tolist() == [False, True]
-    assert frame["answer"].tolist() == ["x", "x"]
+    assert frame["answer"].tolist() == ["x", "x"]  # from the table accuracy, with the default of `row`
     assert frame[["semantic_entropy", "answers", "empty_answers", "context_cut"]].isna().all(axis=None)
     assert summary[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
 
@@ -63,9 +63,8 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     }
 
 
-def test_judgement_replaces_the_verdict_of_the_rule(tmp_path: Path) -> None:
+def test_judgement_decides_a_verdict_or_is_unused(tmp_path: Path) -> None:
     reply = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
-    decided = {name: reply[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
     passages = as_row(QuestionContext("all", "mixed", (Passage("It is A."), Passage("It is B."))))
     study = {
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[passages])],
@@ -77,7 +76,8 @@ def test_judgement_replaces_the_verdict_of_the_rule(tmp_path: Path) -> None:
         "decided_answers": [
             row(
                 table("decided_answers"),
-                **decided,
+                **{name: reply[name] for name in ("relation", "model", "dtype", "question_id")},
+                context_id="none",
                 sample=None,
                 judgement=2,
                 decided_by="person",
@@ -131,7 +131,7 @@ def test_judgement_replaces_the_verdict_of_the_rule(tmp_path: Path) -> None:
 def test_neither_counts_only_contexts_with_an_answer(tmp_path: Path) -> None:
     reply = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
     verdicts = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"), ("irrelevant", "neither"))
-    silent = as_row(QuestionContext("irrelevant", "irrelevant"))
+    without_answer = as_row(QuestionContext("irrelevant", "irrelevant"))
     study = {
         "whose_answer": [
             row(
@@ -145,10 +145,11 @@ def test_neither_counts_only_contexts_with_an_answer(tmp_path: Path) -> None:
             for model, replies in (("m", verdicts), ("follower", verdicts[2:3]))
             for condition, verdict in replies
         ],
-        "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[silent])],
+        "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[without_answer])],
     }
     with warehouse_of(tmp_path, study) as warehouse:
         (neither,) = warehouse.frame("greedy_answers_of_neither").to_dict("records")
+    # Model m replies after two contexts with an answer, original and counter_memory; model follower after one.
     assert (neither["reason"], neither["answers"], neither["greedy_answers"]) == ("denied", 1, 2)
     assert neither["of_all_variants"] == 3
 

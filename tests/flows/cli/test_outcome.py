@@ -99,5 +99,5 @@ def test_a_threshold_with_another_number_is_named() -> None:
     assert lines[4] == "number   follow.conflicting 38% [14, 69] (wrong or both)"
 
 
-def test_names_without_room_are_left_out() -> None:
-    assert printed(Findings("", FIGURE), 56)[3:] == ["with a wrong passage  0%           73% [20,64]  27%"]
+def test_threshold_names_without_room_are_left_out() -> None:
+    assert printed(Findings("", FIGURE), width=56)[3:] == ["with a wrong passage  0%           73% [20,64]  27%"]

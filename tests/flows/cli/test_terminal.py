@@ -78,7 +78,7 @@ def test_without_a_terminal_a_heartbeat_names_running_steps(console: Console) ->
     progress = TerminalProgress(console, heartbeat=0.01)
     with progress:
         pass
-    with progress:
+    with progress:  # starts the heartbeat again
         progress.set_totals({"score": 2})
         progress.begin_step("score", "m[x] x capital")
         progress.advance_step("score", "m[x] x capital", 3, 9)
@@ -179,8 +179,8 @@ def test_findings_come_once_before_the_notes(terminal: bool) -> None:
         progress.end_step("report", "page", None)
     summary(console, "mine: 2", progress, 1.0, {}, console, findings=Findings("Half of it."), notes=["not used: [a]"])
     lines = plain_lines(console)
-    table = [line for line in lines if line in ("mine", "=> Half of it.", "note     not used: [a]", "mine: 2")]
-    assert table == ["mine", "=> Half of it.", "note     not used: [a]"]
+    printed_lines = [line for line in lines if line in ("mine", "=> Half of it.", "note     not used: [a]", "mine: 2")]
+    assert printed_lines == ["mine", "=> Half of it.", "note     not used: [a]"]  # findings replace the description
     assert progress.bars.live.transient  # the bars do not stay between the table and the paths
 
 

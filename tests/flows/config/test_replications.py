@@ -12,7 +12,7 @@ from swaymeter.flows.config.study import read_study
 from tests.flows.small_study import small_study, write_study
 
 PYTHIA = ("70m", "410m", "1.4b", "2.8b", "6.9b", "12b")
-DU = ("replicate-du", "training-data", "friends-and-enemies", "gender")
+STUDIES_OF_DU = ("replicate-du", "training-data", "friends-and-enemies", "gender")
 
 
 def models(*studies: str) -> dict[str, str]:
@@ -45,7 +45,7 @@ def test_training_data_uses_the_scores_of_du() -> None:
     assert training_data.models == du.models
 
 
-def test_marjanovic_has_chat_templates_for_two_models() -> None:
+def test_marjanovic_has_the_prompts_of_its_models() -> None:
     study = read_study("replicate-marjanovic")
     prompts = {model.name: study.answer_prompts(model) for model in study.models}
     assert {name: prompt.chat_template for name, prompt in prompts.items()} == {
@@ -62,7 +62,7 @@ def test_marjanovic_has_chat_templates_for_two_models() -> None:
         assert "[" not in "".join(str(text) for text in prompt.content.values())
 
 
-@pytest.mark.parametrize("name", [*DU, "replicate-liu", "replicate-liu-llama", "replicate-marjanovic"])
+@pytest.mark.parametrize("name", [*STUDIES_OF_DU, "replicate-liu", "replicate-liu-llama", "replicate-marjanovic"])
 def test_replications_are_planned_without_a_network(name: str, tmp_path: Path) -> None:
     content = yaml.safe_load((STUDIES / f"{name}.yaml").read_text(encoding="utf-8"))
     content |= {key: small_study(tmp_path)[key] for key in ("workspace", "models")}

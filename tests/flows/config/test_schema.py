@@ -45,7 +45,7 @@ def test_studies_are_valid(study: Any, validator: Draft7Validator) -> None:
         ({"measurs": {}}, False),
     ],
 )
-def test_the_schema_refuses_mistakes(changes: Any, is_valid: bool, validator: Draft7Validator) -> None:
+def test_the_schema_tells_mistakes_from_valid_studies(changes: Any, is_valid: bool, validator: Draft7Validator) -> None:
     assert validator.is_valid(SOUND | changes) is is_valid
 
 
@@ -58,5 +58,5 @@ def test_extensions_are_in_the_schema() -> None:
 
 def test_every_key_has_a_description() -> None:
     schema = study_schema()
-    for model in (schema, *schema["$defs"].values()):
-        assert [key for key, field in model.get("properties", {}).items() if "description" not in field] == []
+    for section in (schema, *schema["$defs"].values()):
+        assert [key for key, field in section.get("properties", {}).items() if "description" not in field] == []

@@ -12,16 +12,16 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
-def test_the_written_study_has_every_section_and_comment(file: Path) -> None:
+def test_starter_has_sections_and_comments_its_keys(file: Path) -> None:
     write_starter(file)
     text = file.read_text(encoding="utf-8")
-    # `seeds` replaces `seed`, and the other keys have defaults.
+    # `seeds` replaces `seed`, and the other omitted keys have defaults.
     omitted = {"seeds", "prompts", "decodings", "frequency", "thresholds", "judgements", "whole_only"}
     assert {*yaml.safe_load(text), *omitted} == set(StudyFile.model_fields)
     assert read_study(file).name == "study"
-    keys = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert len(keys) > 30
-    assert [key for key in keys if not key.rpartition(" # ")[2].endswith(".")] == []
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert len(lines) > 30
+    assert [line for line in lines if not line.rpartition(" # ")[2].endswith(".")] == []
 
 
 @pytest.mark.parametrize(("name", "study"), [("My Study (2).yaml", "my-study-2"), ("λ.yaml", "study")])

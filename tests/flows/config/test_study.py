@@ -212,7 +212,8 @@ def test_prompts_come_from_study_then_file_then_form(tmp_path: Path) -> None:
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
-    with added(MEASURES, replace(measure.MEASURE, needs=("memorization_ratio",))):
+    persuasion_range = replace(measure.MEASURE, needs=("memorization_ratio",))
+    with added(MEASURES, persuasion_range):
         requested = list(changed_study(tmp_path, measures=["persuasion_range"]).requested())
     assert requested == ["greedy_answers", "memorization_ratio", "persuasion_range"]
 

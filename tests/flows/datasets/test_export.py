@@ -40,7 +40,7 @@ def without_yago(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(catalog, "relations", lambda: relations)
 
 
-def test_an_export_can_be_read_again(fetched: Contents, tmp_path: Path) -> None:
+def test_exported_facts_can_be_read_again(fetched: Contents, tmp_path: Path) -> None:
     counts, left_out = export_facts(fetched, tmp_path / "out" / "q.json", force=False)
     exported = read_qec(tmp_path / "out" / "q.json")
     facts = fetched.facts()
@@ -141,7 +141,7 @@ def test_predicates_come_with_triples_classes_and_relations(swaymeter: Command, 
     assert cells[1:] == ["41", "Country", "capital, reverseCapital"]
 
 
-def test_facts_of_no_graph_have_no_predicates(tmp_path: Path, swaymeter: Command) -> None:
+def test_predicates_need_facts_of_a_graph(tmp_path: Path, swaymeter: Command) -> None:
     result = swaymeter("list", "predicates", write_study(tmp_path, small_study(tmp_path)))
     assert result.code == 2
-    assert "do not come from a graph" in result.error
+    assert "do not come from a knowledge graph" in result.error

@@ -71,7 +71,7 @@ def test_a_failure_blocks_only_dependent_steps(toy: Toy) -> None:
 
 def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
     toy.failing = {BUILD_A}
-    submitted: dict[str, Mapping[str, bool]] = {}
+    submitted: dict[str, Mapping[str, bool]] = {}  # True if a failure of the upstream task stops the task
     workers = Workers()
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> CompletedFuture:
@@ -83,19 +83,20 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
         Executor(toy.graph, Selection(), submit, Progress(), workers).run()
     names = {step: task_name(step) for step in ALL_STEPS}
     assert submitted[names[BUILD_B]] == {names[FETCH_B]: False}
-    assert submitted[names[SCORE_A]] == {names[BUILD_A]: True}  # the failure of BUILD_A blocks SCORE_A
+    assert submitted[names[SCORE_A]] == {names[BUILD_A]: True}
     assert submitted[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
     assert submitted[names[PAGE]] == {names[TOTAL]: False}
 
 
-def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
+def test_task_may_end_after_graph_is_resolved_again(toy: Toy) -> None:
+    # The output of FETCH_B lists the step `listed`, so the graph is resolved again after FETCH_B.
     listed, workers, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
     unfinished: list[tuple[Task, PendingFuture]] = []  # the task of FETCH_A, which ends when `listed` is submitted
 
     def renew_graph() -> Graph:
         graph = toy.graph()
         fetch_b = graph.nodes[FETCH_B]
-        if fetch_b.state == "done":  # the output of FETCH_B lists the step `listed`
+        if fetch_b.state == "done":
             toy.add(graph, listed, [fetch_b])
         else:
             graph.add_placeholder(kind_of(listed), listed, fetch_b)
@@ -257,7 +258,7 @@ def test_resources_limit_the_number_of_running_tasks(toy: Toy, monkeypatch: pyte
     with ThreadPoolExecutor(16) as pool:
         graph = executor(toy.graph, pool=pool).run()
     assert {node.state for node in graph} == {"done"}
-    assert maxima == {"services": 3, "compute": 1}
+    assert maxima == {"services": 3, "compute": 1}  # as in CAPACITIES
 
 
 def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

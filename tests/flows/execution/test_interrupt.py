@@ -42,7 +42,8 @@ except KeyboardInterrupt:
 SLOW = ServedResponse(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", endless=b" ", pause_s=0.5)
 
 
-# Fetching threads end at the signal, and the process with them. A computing thread ends the process after `seconds`.
+# Fetching threads end at the signal, and then the process ends. A computing thread does not end, so a timer ends the
+# process after `seconds`.
 @pytest.mark.parametrize(("last_thread", "seconds", "code"), [("fetches", 30.0, 0), ("computes", 1.0, 130)])
 def test_the_first_interrupt_ends_waiting_and_computing_threads(
     last_thread: str, seconds: float, code: int, tmp_path: Path
@@ -60,7 +61,7 @@ def test_the_first_interrupt_ends_waiting_and_computing_threads(
     assert time.monotonic() - began < 5
 
 
-def test_notebooks_continue_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interactive_session_ends_only_at_sigterm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupt, "close_sessions", lambda: None)
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     assert interrupt.end_in_time(interrupt.STOPPED) is None
@@ -100,7 +101,7 @@ def test_an_interrupted_run_waits_for_no_step(number: signal.Signals, tmp_path: 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(0.5)
+        time.sleep(0.5)  # until the run waits for its tasks
         process.send_signal(number)
         _, errors = process.communicate(timeout=10)
     assert (process.returncode, errors) == (128 + number, f"{interrupt.GO_ON}\n")

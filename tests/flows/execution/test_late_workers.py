@@ -24,7 +24,6 @@ from tests.flows.execution.test_workers import one_worker
 
 
 def wait_a_moment(step: Step, settings: RunSettings) -> None:
-    """Wait a moment."""
     time.sleep(0.2)
 
 
@@ -194,7 +193,7 @@ def test_a_result_lost_with_its_worker_is_recomputed(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_step_for_a_closing_client_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_fails_if_its_client_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()

@@ -11,11 +11,11 @@ import sys
 from prefect import flow
 from swaymeter.flows.execution import prefect_page
 from swaymeter.flows.execution.progress import current_display
-prefect_page.REPORT_SECONDS = 0.1
+prefect_page.UPDATE_SECONDS = 0.1
 
 @flow(name="study", flow_run_name="study, score, now")
 def study():
-    with prefect_page.scoring_reports():
+    with prefect_page.scoring_updates():
         display = current_display()
         display.set_totals({"fetch": 9, "score": 4})
         display.end_step("fetch", "facts", None)

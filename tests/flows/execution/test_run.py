@@ -83,7 +83,7 @@ def task(*outcomes: Outcome | Exception) -> Any:
     return SimpleNamespace(compute=compute, remaining=remaining)
 
 
-def test_a_transient_error_is_tried_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_with_transient_error_runs_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "RETRY_SECONDS", 0)
     transient, permanent = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
     tasks = [task(transient, Outcome()), task(transient, transient, Outcome()), task(permanent, Outcome())]

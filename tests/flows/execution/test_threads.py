@@ -31,7 +31,7 @@ def test_the_lowest_limit_decides_the_processors(
 
 
 def test_openblas_has_one_thread_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "environ", {"OMP_WAIT_POLICY": "ACTIVE"})
+    monkeypatch.setattr(os, "environ", {})
     limit_threads()
     assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
     os.environ["OPENBLAS_NUM_THREADS"] = "3"

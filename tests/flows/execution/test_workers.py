@@ -22,19 +22,16 @@ from swaymeter.flows.execution.task import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from swaymeter.tasks.measures.stored_chunks import Cost
 
-STEP = StepId("score", "capital", "persuasion")
-
 
 def do_nothing(step: Step, settings: RunSettings) -> None:
-    """Do nothing."""
+    pass
 
 
 def step(device: str = "auto") -> Step:
-    return Step(STEP, do_nothing, {}, {}, device=device)
+    return Step(StepId("score", "capital", "persuasion"), do_nothing, {}, {}, device=device)
 
 
 def move_workspace(step: Step, settings: RunSettings) -> None:
-    """Move the workspace away during a step."""
     settings.workspace.rename(settings.workspace.with_name("away"))
 
 
@@ -103,7 +100,7 @@ def test_worker_keeps_its_model_until_another_is_needed(tmp_path: Path, monkeypa
 
 
 def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step that kills its worker ends no other step."""
+    """A step that kills its worker then ends no other step."""
     cluster, running, maxima = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path)), [], []
     cluster._resources = {"tcp://cpu:1": {"CPU"}, "tcp://cpu:2": {"CPU"}}
     cluster._client, cluster._updated_at = SimpleNamespace(status="running"), time.monotonic() + 60

@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "forced.json"
 
 
-def test_numbers_are_read_as_written(file: Path) -> None:
+def test_rerun_numbers_are_read_as_written(file: Path) -> None:
     numbers = NO_NUMBERS.with_new("force", ["a", "b"]).with_new("refresh", ["b"])
     write_numbers(file, numbers)
     assert read_numbers(file) == numbers
@@ -28,15 +28,15 @@ def test_numbers_are_read_as_written(file: Path) -> None:
     assert numbers.refresh["b"] > numbers.force["b"]
 
 
-SOUND = {"force": {"a": 7}, "refresh": {}}
+VALID = {"force": {"a": 7}, "refresh": {}}
 DAMAGED = [
     "",
     "{",
     "7",
     "{}",
-    json.dumps(SOUND),
+    json.dumps(VALID),
     seal({"force": {"a": 7}}),
-    seal(SOUND).replace("7", "8"),
+    seal(VALID).replace("7", "8"),
     seal({"force": 7, "refresh": {}}),
     seal({"force": {"a": "x"}, "refresh": {}}),
 ]
@@ -53,7 +53,7 @@ def test_a_refresh_fetches_only_the_questions(tmp_path: Path) -> None:
     study = prepare(load_study(tmp_path))
     write_numbers(numbers_file(study.workspace), Selection().rerun_numbers(study.graph, {"refresh": True}))
     missing = {node.id for node in renew(study).graph if node.state == "missing" and node.id.stage == "fetch"}
-    assert missing == {QUESTIONS}
+    assert missing == {QUESTIONS}  # only the source of questions changes daily
     ran: list[StepId] = []
     run(lambda: renew(study).graph, Selection(stages=("fetch", "build")), lambda step: ran.append(step.id))
     assert ran == [QUESTIONS]  # the content is the same, so later steps stay done

@@ -74,7 +74,7 @@ def test_another_model_has_steps_of_its_own(study: Study, tmp_path: Path) -> Non
     assert {step.model for step in selection.of(both.graph) if step.stage == "score"} == {str(tmp_path / "model")}
 
 
-def test_relations_that_wait_for_failed_names_have_failed(study: Study) -> None:
+def test_relations_that_failed_steps_stop_are_selected(study: Study) -> None:
     graph = Graph(study.workspace)
     names = graph.add_refused(FETCH_NAMES, FETCH_NAMES.id("country"), WorkFailed("no answer"))
     # No later step depends on this step.

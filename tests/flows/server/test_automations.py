@@ -87,7 +87,7 @@ def test_deployments_send_the_heartbeats_of_the_automation() -> None:
     assert within >= 3 * HEARTBEAT_SECONDS
 
 
-def test_failed_relations_keep_their_run_parameters() -> None:
+def test_rerun_of_failed_relations_keeps_run_parameters() -> None:
     deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
     (trigger,) = next(deployment["triggers"] for deployment in deployments if deployment["name"] == "failed")
     assert trigger["schedule_after"] >= 60  # an outage of a minute is over by then

@@ -7,7 +7,7 @@ from swaymeter.flows.server.home import check_home, enter
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the test as a deployment: in a temporary working directory, without the variable SWAYMETER_HOME."""
     monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "3f0c")
     monkeypatch.setattr("atexit.register", lambda function: None)

@@ -164,7 +164,7 @@ def test_unusable_files_of_prefect_are_named(
     home: str, file: str, content: str, message: str, start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / file).write_text(content)
-    if file == "prefect.db" and not content:
+    if file == "prefect.db" and not content:  # a database with tables of an unknown version of Prefect
         with closing(sqlite3.connect(tmp_path / file)) as database:
             database.execute("CREATE TABLE alembic_version AS SELECT 'ffffffffffff' AS version_num")
             database.commit()

@@ -84,12 +84,12 @@ def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pyt
         assert warehouse.with_rows(queries) == ["judgements_of_people"]
 
 
-def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
+def test_variants_have_the_label_of_their_model(tmp_path: Path) -> None:
     models = [{**model, "label": "tuned"} for model in small_study(tmp_path)["models"]]
     study = score(prepare(load_study(tmp_path, questions=None, measures=["persuasion"], models=models)))
     with only(STATISTICS, ("model_means",)):
-        runs = rows_of(make_study_database(study), "SELECT DISTINCT model, label FROM variants")
-    assert runs == [(str(tmp_path / "model"), "tuned")]
+        variants = rows_of(make_study_database(study), "SELECT DISTINCT model, label FROM variants")
+    assert variants == [(str(tmp_path / "model"), "tuned")]
 
 
 def score_pairs(study: Study, relation: str, value: float) -> None:
@@ -125,7 +125,8 @@ def test_statistics_follow_changed_scores(tmp_path: Path) -> None:
         score_pairs(study, "capital", 1.0)
         score_pairs(study, "father", 2.0)
         first = rows_of(database := make_study_database(study), sql)
-        assert rows_of(database, "SELECT count(*) FROM statistics") == [(2 * 2 * 2,)]  # relations, types, units
+        # Two relations, two query types and two units of analysis.
+        assert rows_of(database, "SELECT count(*) FROM statistics") == [(2 * 2 * 2,)]
         score_pairs(study, "capital", 3.0)
         second = rows_of(make_study_database(study), sql)
     assert [mean for (mean,) in second] == [pytest.approx(mean + 1.0) for (mean,) in first]
@@ -172,7 +173,7 @@ def test_the_database_depends_on_every_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("query", "is_read"), [("some_view", True), ("one", True), ("mine", False)])
-def test_the_database_depends_on_queries_of_statistics(
+def test_database_depends_on_read_queries_and_entropy_classes(
     query: str, is_read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = {"some_view": "-- view\nSELECT 1", "one": "SELECT 1 FROM some_view", "mine": "SELECT 1"}

@@ -77,10 +77,11 @@ OTHER_QUERIES = {
         ({}, set()),
         ({"facts": FACTS.replace("Sarrow", "Ostrak")}, {("fetch", "seat"), ("build", "seat"), ("score", "seat")}),
         ({"facts": FACTS.replace("Oslo", "Bergen")}, {(stage, "capital") for stage in ("fetch", "build", "score")}),
-        # A further column changes nothing, and so does a context of a relation that the study does not have.
+        # A further column changes nothing.
         ({"facts": FACTS.replace("relation,", "no,relation,").replace("\nc", "\n1,c").replace("\ns", "\n2,s")}, set()),
         ({"contexts": CONTEXTS.replace("Tesk it", "Norvania it")}, {("build", "seat"), ("score", "seat")}),
         ({"contexts": CONTEXTS + "capital,It is Rome.,,,\n"}, {("build", "capital"), ("score", "capital")}),
+        # The study does not have the relation father.
         ({"contexts": CONTEXTS.replace("Lord", "George")}, set()),
         ({"relations": OTHER_QUERIES}, {("build", "seat"), ("score", "seat")}),
     ],

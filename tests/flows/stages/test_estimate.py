@@ -15,7 +15,7 @@ from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 RELATIONS, ENTITIES = 2, 3
 QUERIES, CONTEXTS = 4 * ENTITIES, 2 * ENTITIES
-"""Queries and contexts of a relation."""
+"""Queries and contexts of a relation: from four query templates, and a base and an assertive context."""
 PROMPTS_PER_RELATION = QUERIES * CONTEXTS
 QUERY_PROMPTS, QUESTION_PROMPTS = RELATIONS * PROMPTS_PER_RELATION, 3 * 3
 """Prompts of all relations, and of three questions: closed-book, and after each of two contexts."""
@@ -120,14 +120,14 @@ def test_gpu_hours_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.M
     for changes in ({}, {"contexts": contexts_of_query}):
         listed = lines(load_study(tmp_path, models=models, measures={"persuasion": {}}, questions=None, **changes))
         hours.append([float(line.rpartition("model: ")[2].split()[0]) for line in listed[-3:-1]])
-        assert f"{2 * QUERY_PROMPTS} prompts" in listed[-1]  # six contexts for each query, with both settings
+        assert f"{2 * QUERY_PROMPTS} prompts" in listed[-1]  # with both settings, each query has six contexts
     (small, large), (small_with_own_contexts, _) = hours
     assert large == pytest.approx(small * 12 / 6.9, rel=0.01)
     # A prompt with its query's own context counts 40 tokens; with a context that all queries share, 16.
     assert small_with_own_contexts == pytest.approx(small * 40 / 16, rel=0.01)
 
 
-# 9,900: 9 prompts with 10 sampled replies and a greedy reply, each after 100 tokens of thoughts. 1100: of a prompt.
+# 9,900: 9 prompts with 10 sampled replies and a greedy reply, each after 100 tokens of thoughts. 1100: of one prompt.
 @pytest.mark.parametrize(
     ("thinking", "template", "message", "thought_tokens"),
     [

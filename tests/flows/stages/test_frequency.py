@@ -1,4 +1,4 @@
-"""Steps that count a corpus file by file, and an index at once; only a change is counted again."""
+"""Steps that count the files of a corpus, or a whole index; only a change is counted again."""
 
 import json
 import os
@@ -43,12 +43,12 @@ def build_counts(study: Study) -> tuple[Graph, list[str]]:
     """Build the prompts and counts of a study; return its graph, and the names of the counted files."""
     counted: list[str] = []
 
-    def note(step: Step) -> None:
+    def record(step: Step) -> None:
         if step.id.product == "counts":
             counted.append(step.id.part)
 
     shared_results: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED), note)
+    graph = run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED), record)
     return graph, sorted(counted)
 
 
@@ -130,8 +130,8 @@ def test_an_unreachable_api_stops_only_the_counts(closed_sessions: None, tmp_pat
 REFUSED = {
     "no index": ({"source": "infini-gram"}, "frequency.index"),
     "a name that is an address": ({"source": "infini-gram", "index": "https://a/"}, "frequency.index"),
-    "a key of files": ({"source": "infini-gram", "index": "a", "corpus": ["b"]}, "is a key of source corpus"),
-    "no source": ({"source": "infinigram"}, "choose one of corpus, infini-gram"),
+    "a key of corpus files": ({"source": "infini-gram", "index": "a", "corpus": ["b"]}, "is a key of source corpus"),
+    "unknown source": ({"source": "infinigram"}, "choose one of corpus, infini-gram"),
 }
 
 
@@ -186,8 +186,12 @@ def test_a_killed_run_keeps_the_counted_files(tmp_path: Path) -> None:
     study = frequency_study(tmp_path, corpus=[str(MADE_UP)])
     if (child := os.fork()) == 0:
         shared_results: dict[Any, Any] = {}
-        renew_graph = lambda: graph_of(study.plan, shared_results)  # noqa: E731
-        run(renew_graph, Selection(stages=PREPARED), lambda step: step.id.product != "counts" or _die())
+
+        def die_after_counts(step: Step) -> None:
+            if step.id.product == "counts":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        run(lambda: graph_of(study.plan, shared_results), Selection(stages=PREPARED), die_after_counts)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     graph, counted = build_counts(study)
@@ -197,10 +201,6 @@ def test_a_killed_run_keeps_the_counted_files(tmp_path: Path) -> None:
     assert [row | no_time for row in frequencies(graph)] == [
         row | no_time for row in frequencies(build_counts(undisturbed)[0])
     ]
-
-
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_truncated_file_stops_only_the_counts(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_aliases_of_unknown_names_are_logged(tmp_path: Path, caplog: pytest.LogC
     assert "1 of 1 names are neither entities nor answers: 'Nowhere'" in reasons["names to count"]
 
 
-def test_a_missing_corpus_is_refused(tmp_path: Path) -> None:
+def test_a_missing_corpus_or_susceptibility_is_refused(tmp_path: Path) -> None:
     graph = frequency_study(tmp_path, corpus=[str(tmp_path / "nothing")]).graph
     assert "frequency.corpus" in graph.nodes[FREQUENCIES].reason
     with pytest.raises(StudyFileError, match=r"frequency: is compared with susceptibility"):

@@ -1,4 +1,4 @@
-"""Studies of entities in groups: their prompts before a run, and the steps that a changed file repeats."""
+"""Studies of entities in groups: numbers of prompts, steps that a changed file repeats, and refusals."""
 
 import re
 from pathlib import Path
@@ -18,13 +18,13 @@ from tests.data.catalog.test_group_texts import SOUND
 from tests.flows.small_study import load_study, prepare, renew, score
 
 DOCS = Path(__file__).parents[3] / "docs"
-NAMES = ["entity,label", "Ann,old", "Bea,old", "Cat,young", "Dan,young"]
+ROWS = ["entity,label", "Ann,old", "Bea,old", "Cat,young", "Dan,young"]
 MEASURES = {"persuasion": {}, "susceptibility": {}}
 
 
 def group_study(
     folder: Path,
-    rows: list[str] = NAMES,
+    rows: list[str] = ROWS,
     measures: Any = MEASURES,
     contexts: Any = None,
     seeds: Any = None,
@@ -48,22 +48,22 @@ def states(study: Study) -> dict[str, str]:
 
 def test_prompts_are_counted_before_they_are_built(tmp_path: Path) -> None:
     study = group_study(tmp_path)
-    prompts_per_set = 4 * (4 + 1)  # four names in one form, each after a sentence about every name and one about nobody
+    prompts_per_set = 4 * (4 + 1)  # 4 queries, each after 5 contexts: one about each of the 4 names, one about nobody
     lines = list(estimate(study.graph, study.plan, Selection(stages=("score",))))
     assert lines[-1].startswith(f"{2 * prompts_per_set} prompts; ")
     assert "2 relations with 4 entities, 1 query form and 5 contexts each" in study.description(study.graph)
 
 
-def test_sets_with_unequal_numbers_of_contexts_are_named(tmp_path: Path) -> None:
+def test_the_description_has_the_range_of_contexts(tmp_path: Path) -> None:
     sets = {"one": {"sentences": ["He works."]}, "two": {"sentences": ["He rests.", "{entity} works."]}}
-    (tmp_path / "unlike.yaml").write_text(yaml.safe_dump({**SOUND, "contexts": sets}), encoding="utf-8")
-    study = group_study(tmp_path, texts=str(tmp_path / "unlike.yaml"))
+    (tmp_path / "sets.yaml").write_text(yaml.safe_dump({**SOUND, "contexts": sets}), encoding="utf-8")
+    study = group_study(tmp_path, texts=str(tmp_path / "sets.yaml"))
     assert "1 query form and 1 to 5 contexts each" in study.description(study.graph)
 
 
 def test_another_label_scores_nothing_again(tmp_path: Path) -> None:
     score(prepare(group_study(tmp_path)))
-    changed = group_study(tmp_path, [*NAMES[:2], "Bea,young", *NAMES[3:]])
+    changed = group_study(tmp_path, [*ROWS[:2], "Bea,young", *ROWS[3:]])
     assert set(states(changed).values()) == {"blocked"}
     assert set(states(prepare(changed)).values()) == {"done"}
     prompts = renew(changed).graph.nodes[StepId("build", "one", "queries and contexts")].output("queries").read()
@@ -73,7 +73,7 @@ def test_another_label_scores_nothing_again(tmp_path: Path) -> None:
 
 def test_another_name_is_scored(tmp_path: Path) -> None:
     score(prepare(group_study(tmp_path)))
-    changed = prepare(group_study(tmp_path, [*NAMES, "Eli,old"]))
+    changed = prepare(group_study(tmp_path, [*ROWS, "Eli,old"]))
     assert "done" not in {state for name, state in states(changed).items() if name.startswith("score")}
 
 
@@ -83,7 +83,7 @@ def test_measures_of_answers_are_refused(tmp_path: Path, measure: str) -> None:
         group_study(tmp_path, measures={measure: {}})
 
 
-def test_the_files_of_the_page_make_studies(tmp_path: Path) -> None:
+def test_files_in_the_documentation_make_studies(tmp_path: Path) -> None:
     page = (DOCS / "own-data.md").read_text(encoding="utf-8")
     part = page.split("## Groups of names and pairs\n")[1].split("\n## ")[0]
     section, pairs, texts = re.findall(r"^```(?:yaml|csv)\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
@@ -113,7 +113,7 @@ def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("file", "names.csv"), ("negation", 1), ("templates", "varied")])
-def test_keys_of_written_contexts_are_refused(tmp_path: Path, key: str, value: object) -> None:
+def test_settings_of_other_contexts_are_refused(tmp_path: Path, key: str, value: object) -> None:
     with pytest.raises(StudyFileError, match=rf"contexts\.{key}: source groups has contexts of its own"):
         group_study(tmp_path, contexts={key: value})
 

@@ -25,7 +25,7 @@ CAPITALS = {"Norway": "Oslo", "Peru": "Lima", "Kenya": "Nairobi", "Italy": "Rome
 
 
 class Nights:
-    """A study that runs every night, with contexts that a test may change between two runs."""
+    """A study that runs every night; its contexts, prompt and model may change between two runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.model = folder, folder / "model"
@@ -38,10 +38,9 @@ class Nights:
             "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
         }
         self.contexts = {country: f"The capital of {country} is Bern." for country in CAPITALS}
-        self.groups = dict[str, str]()
 
-    def run(self) -> Path:
-        """Run every unfinished step except the report; return the path of the database."""
+    def run(self) -> None:
+        """Run every unfinished step except the report."""
         rows = (
             {
                 "question": f"What is the capital of {country}?",
@@ -50,15 +49,13 @@ class Nights:
                 "context_answer": "Bern",
                 "kind": "conflicting",
             }
-            | ({"group": self.groups[country]} if country in self.groups else {})
             for country, capital in CAPITALS.items()
         )
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        selected, shared_results = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
+        study, shared_results = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
         stages = Selection(stages=("fetch", "build", "score", "aggregate"))
-        graph = run(lambda: graph_of(selected.plan, shared_results), stages)
+        graph = run(lambda: graph_of(study.plan, shared_results), stages)
         assert {node.state for node in graph if node.id.stage != "report"} == {"done"}
-        return selected.workspace.database
 
     def states(self) -> dict[tuple[str, str], str]:
         with opened(self.folder / "workspace" / "study.duckdb", schema()) as warehouse:
@@ -73,12 +70,12 @@ class Nights:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
-    """Run the first night, two nights without a change, then a night each with a new fact, prompt and model."""
+    """Run the first night, two nights without a change, then one night each with a new context, prompt and model."""
     nights = Nights(tmp_path_factory.mktemp("nights"))
     nights.run()
     nights.run()  # every step is done: no snapshot
     (nights.folder / "workspace" / "history" / "manifest.json").unlink()
-    nights.run()  # no reply is requested: no snapshot
+    nights.run()  # the database is made again, without new scores: no snapshot
     nights.contexts["Norway"] = f"In Norway the capital is Bern {HOSTILE}."
     nights.run()
     nights.study["prompt"] = {"system": "Be short."}
@@ -94,7 +91,7 @@ def test_the_first_night_has_no_comparison(nights: Nights) -> None:
     assert comparisons.select_run(history, 1) == (1, None)
 
 
-def test_a_changed_fact_is_named(nights: Nights) -> None:
+def test_a_changed_context_is_named(nights: Nights) -> None:
     comparison = nights.comparison(2)
     assert (comparison.settings, comparison.moved) == ([], [])
     ((source, ((sign, line),)),) = source_changes(comparison.dataset_changes).items()
@@ -109,7 +106,7 @@ def test_a_changed_prompt_is_named(nights: Nights) -> None:
         ["prompt.system"],
         False,
     )
-    # Settings are JSON of texts, and the text of a prompt's key is JSON, too.
+    # The snapshot stores a key of the prompt as JSON within JSON.
     assert json.loads(json.loads(comparison.settings[0].after or "")) == "Be short."
 
 

@@ -1,4 +1,4 @@
-"""Passes that stop: the workspace is gone, or the judge or the model differs from the run's."""
+"""Passes that stop: the workspace is gone, or the entailment model or the scored model differs from the run's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_no_chunk_begins_after_the_workspace_is_gone(tmp_path: Path, monkeypatch
     assert begun == [0]
 
 
-def test_a_worker_with_another_judge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_another_entailment_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = prepare(load_study(tmp_path))
     steps = (
         node.step for node in study.graph if node.id.product == "answers" and node.step and node.state == "missing"

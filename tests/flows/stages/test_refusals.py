@@ -17,27 +17,29 @@ from tests.tasks.models.endpoints.letter_server import TOKENIZER, letter_server
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
+"""Numbers in the weights of a model; each has 2 bytes in bfloat16 and 4 bytes in float32."""
 TEMPLATE_WITH_KEYWORD = "{{ 'off' if not enable_thinking }}" + CHAT
 
 
 @pytest.mark.parametrize(
-    ("device", "dtype", "memory", "refusal"),
+    ("device", "dtype", "memory_per_gpu", "refusal"),
     [
         ("cuda:1", "bfloat16", 2 * PARAMETERS - 1, "in bfloat16 has 0 GB of weights, and cuda:1 has 0 GB; use device "),
         ("cuda", "bfloat16", 2 * PARAMETERS, ""),
         ("auto", "bfloat16", 2 * PARAMETERS - 1, "and cuda:0 has"),
         ("balanced", "float32", 2 * PARAMETERS - 1, "and the GPUs of this machine have"),
-        ("balanced", "float32", 2 * PARAMETERS, ""),
+        ("balanced", "float32", 2 * PARAMETERS, ""),  # on both GPUs, 4 bytes for each parameter
         ("cpu", "float32", 1, ""),
     ],
 )
 def test_models_larger_than_their_gpus_are_refused(
-    device: str, dtype: str, memory: int, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    device: str, dtype: str, memory_per_gpu: int, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=memory))
-    monkeypatch.setattr(size, "SMALL", 0)
+    gpu = SimpleNamespace(total_memory=memory_per_gpu)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: gpu)
+    monkeypatch.setattr(size, "SMALL", 0)  # the device auto checks only larger models
     model = tmp_path / "large"
     model.mkdir()
     (model / "config.json").write_text("{}")
@@ -66,13 +68,13 @@ def test_models_larger_than_their_gpus_are_refused(
         ),
         (TEMPLATE_WITH_KEYWORD, ""),
         (None, "is used without a chat template, so leave prompt.template_options out"),
-        ("not here", ""),
+        ("no tokenizer", ""),
     ],
 )
-def test_a_template_without_a_keyword_is_refused(template: str | None, message: str, tmp_path: Path) -> None:
+def test_options_that_a_template_lacks_are_refused(template: str | None, message: str, tmp_path: Path) -> None:
     changes = {"prompt": {"template_options": {"enable_thinking": False}}}
     (model,) = small_study(tmp_path)["models"]
-    if template != "not here":
+    if template != "no tokenizer":
         byte_tokenizer(chat_template=template).save_pretrained(model["name"])
     study = load_study(tmp_path, **changes)
     reasons = [*refusals(study.graph, study.plan, study.graph.nodes)]
@@ -95,7 +97,7 @@ def test_an_unusable_file_of_facts_is_named_once(tmp_path: Path) -> None:
     [
         ((), False, ""),
         (("refuses whole distributions",), False, "cannot give next_token_logits (whole: "),
-        # faults None: the server cannot be reached
+        # None: no server has the address
         (None, False, "cannot be reached"),
         (None, True, ""),  # the local model can run; the steps of the served model fail
     ],

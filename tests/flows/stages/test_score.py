@@ -23,10 +23,10 @@ def test_each_model_has_its_chat_template(tmp_path: Path) -> None:
         {"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu", "chat_template": "never"},
     ]
     study = prepare(load_study(tmp_path, models=models, facts=None, measures={"answers": {}}))
-    scores = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    templates = {(step.arguments.model.dtype, step.arguments.inputs.answer_prompts.chat_template) for step in scores}
+    steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
+    templates = {(step.arguments.model.dtype, step.arguments.inputs.answer_prompts.chat_template) for step in steps}
     assert templates == {("float32", "auto"), ("bfloat16", "never")}
-    assert len({step.outputs["answers"].key_inputs["parameters"]["prompt"] for step in scores}) == 2
+    assert len({step.outputs["answers"].key_inputs["parameters"]["prompt"] for step in steps}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
     variants = database.arguments.snapshot.variants
@@ -39,12 +39,12 @@ def test_a_pass_on_a_server_takes_no_device(tmp_path: Path) -> None:
         load_study(
             tmp_path,
             facts=None,
-            models=[local_model, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
+            models=[local_model, {"name": "served", "endpoint": "http://127.0.0.1:1"}],
             measures={"answers": {}, "accuracy": {}},
         )
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    queues = {(step.id.model == "there", step.resource, step.device) for step in steps if step.id.product == "answers"}
+    queues = {(step.id.model == "served", step.resource, step.device) for step in steps if step.id.product == "answers"}
     assert queues == {(False, "compute", "cpu"), (True, "server", "")}
 
 
@@ -53,10 +53,10 @@ def test_a_pass_on_a_server_takes_no_device(tmp_path: Path) -> None:
     [
         ("large", ("compute", "cpu")),
         ("j@http://127.0.0.1:1", ("server", "")),
-        (f"{__file__}:mine", ("compute", "")),
+        (f"{__file__}:function", ("compute", "")),
     ],
 )
-def test_a_judge_has_a_queue(judge: str, queue: tuple[str, str]) -> None:
+def test_the_kind_of_judge_decides_its_queue(judge: str, queue: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
     judging = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
     judge_queue = _queue(judging, parameters, ModelPart(name="m", device="cpu"))
@@ -76,7 +76,7 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     }
     assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
     assert {step.id.setup for step in steps if step.id.product == "persuasion"} == {"mine"}, (
-        "only the first prompt scores the queries"
+        "only the first prompt scores the queries; in the study file, mine stands before strict"
     )
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
@@ -104,7 +104,7 @@ def test_unusable_prompts_are_refused(tmp_path: Path, changes: dict[str, Any], m
 
 def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
     local_model = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
-    models = [local_model, {"name": "there", "endpoint": "http://127.0.0.1:1"}]
+    models = [local_model, {"name": "served", "endpoint": "http://127.0.0.1:1"}]
     measures = {"answers": {}, "accuracy": {}, "context_utilisation": {}}
     decodings = {"greedy": None, "cad": {"weight": 0.5}}
     study = prepare(
@@ -114,7 +114,7 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     decoding_of_step = {
-        (step.id.model == "there", step.id.setup, step.id.product): step.arguments.inputs.decoding for step in steps
+        (step.id.model == "served", step.id.setup, step.id.product): step.arguments.inputs.decoding for step in steps
     }
     setups = {setup for is_served, setup, measure in decoding_of_step if measure == "answers" and not is_served}
     assert setups == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}

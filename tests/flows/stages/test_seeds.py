@@ -32,7 +32,7 @@ def stored_rows(study: Study, role: str, part: str = "") -> list[dict[str, Any]]
 
 def score(study: Study, measure: str) -> Study:
     """Store scores of a measure: 1 for each susceptibility, a number drawn by seed and query for each persuasion."""
-    about: dict[str, Any] = {"relation": "capital", "model": "m", "dtype": "float32"}
+    identity: dict[str, Any] = {"relation": "capital", "model": "m", "dtype": "float32"}
     for node in study.graph:
         if node.id.stage == "score" and node.id.product == measure:
             assert node.step is not None
@@ -45,21 +45,17 @@ def score(study: Study, measure: str) -> Study:
                     {
                         "query_id": query["query_id"],
                         "context_id": context["context_id"],
-                        "persuasion": drawn(part, query),
+                        "persuasion": float(generator(0, part, query["query_id"]).random()),
                     }
                     for query in stored_rows(study, "queries", part)
                     for context in stored_rows(study, "contexts", part)
                 ]
-            rows = [row(table.table, **about, **columns) for columns in scores]
+            rows = [row(table.table, **identity, **columns) for columns in scores]
             table.write(table.table.of(rows), {**METADATA, "seconds": 1.0, "prompts": 1})
     return renew(study)
 
 
-def drawn(part: str, query: dict[str, Any]) -> float:
-    return float(generator(0, part, query["query_id"]).random())
-
-
-def test_further_seeds_have_own_contexts_and_measures(study: Study) -> None:
+def test_further_seeds_repeat_queries_with_other_contexts(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for node in study.graph:
         if node.id.stage == "score":

@@ -93,7 +93,7 @@ def dispute(reversions: int) -> Dispute:
 
 
 def write(study: Study, identity: StepId, **rows: list[Any]) -> Study:
-    """Return the study after a step has written these rows, and no rows to its other outputs."""
+    """Write the rows of a step's outputs, by role, and no rows to its other outputs; return the renewed study."""
     step = study.graph.nodes[identity].step
     assert step is not None
     with study.workspace.lock():
@@ -105,7 +105,7 @@ def write(study: Study, identity: StepId, **rows: list[Any]) -> Study:
 
 def with_triples(study: Study) -> Study:
     capitals = [triple(number, "capital", "P36") for number in (1, 2, 3)]
-    others = [triple(4, "twinnedTown", "P999999"), triple(5, "spouse", "P26")]
+    others = [triple(4, "twinnedTown", "P999999"), triple(5, "spouse", "P26")]  # the study lacks P26
     return write(study, TRIPLES, triples=[*capitals, *others])
 
 
@@ -141,7 +141,7 @@ def test_changed_settings_change_the_key_of_questions(change: dict[str, Any], tm
     assert key(with_triples(wikidata_study(tmp_path, **change)), CAPITAL) != before
 
 
-def test_a_changed_catalog_entry_concerns_its_property_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_relation_changes_only_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study, digest = with_triples(wikidata_study(tmp_path)), catalog.relation_digest
     before = [key(study, CAPITAL), key(study, TWINS)]
     monkeypatch.setattr(catalog, "relation_digest", lambda name: digest(name) + "!" * (name == "capital"))
@@ -188,10 +188,10 @@ def test_questions_have_the_latest_counts_of_disputes(tmp_path: Path) -> None:
     assert (candidate.edits, candidate.subject_popularity, candidate.page_revision) == (8, 16.0, 8)
 
 
-@pytest.mark.parametrize("done", [False, True])
-def test_a_selected_measure_includes_every_property_and_page(done: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_questions", [False, True])
+def test_a_selected_measure_includes_every_property_and_page(has_questions: bool, tmp_path: Path) -> None:
     study = with_triples(wikidata_study(tmp_path))
-    if done:
+    if has_questions:
         study = write(study, CAPITAL, questions=[question("a", "capital", "static")])
     chosen = Selection(measures=("accuracy",)).of(study.graph)
     assert {CAPITAL, TWINS, TEA_DISPUTES, TEA_QUESTIONS} <= chosen

@@ -17,7 +17,7 @@ from tests.registries import only
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL
 
-STUDY = Publication(
+PUBLICATION = Publication(
     card=CARD,
     study_file="name: quickstart\n",
     key="0123456789abcdef",
@@ -26,7 +26,7 @@ STUDY = Publication(
     models={MODEL: ModelEntry("someone/SmolLM2-135M-Instruct", "Apache-2.0")},
     commands=("swaymeter run study.yaml",),
 )
-DRAWN = ("susceptibility-by-relation", "entropy-with-against-persuasion")
+TWO_FIGURES = ("susceptibility-by-relation", "entropy-with-against-persuasion")
 Publish = Callable[..., None]
 
 
@@ -34,14 +34,16 @@ Publish = Callable[..., None]
 def publish_study(tmp_path_factory: pytest.TempPathFactory, study_frames: dict[str, pd.DataFrame]) -> Iterator[Publish]:
     """Yield a function that publishes the small study, with other frames in place of some named queries."""
     database = build_study(tmp_path_factory.mktemp("database") / "study.duckdb", small_study())
-    study = dataclasses.replace(STUDY, database=database)
+    with_database = dataclasses.replace(PUBLICATION, database=database)
     with opened(database, TABLES, exports=tmp_path_factory.getbasetemp()) as warehouse:
         stored = warehouse.frame
 
         def publish_to(folder: Path, frames: Mapping[str, pd.DataFrame] | None = None, **changes: Any) -> None:
-            made_up = {**study_frames, **(frames or {})}
-            with patch.object(warehouse, "frame", lambda name: made_up[name] if name in made_up else stored(name)):
-                publish(dataclasses.replace(study, **changes), warehouse, folder)
+            replaced_frames = {**study_frames, **(frames or {})}
+            with patch.object(
+                warehouse, "frame", lambda name: replaced_frames[name] if name in replaced_frames else stored(name)
+            ):
+                publish(dataclasses.replace(with_database, **changes), warehouse, folder)
 
         yield publish_to
 
@@ -50,6 +52,6 @@ def publish_study(tmp_path_factory: pytest.TempPathFactory, study_frames: dict[s
 def publication(tmp_path_factory: pytest.TempPathFactory, publish_study: Publish) -> Path:
     """The folder of the publication of the small study, with two figures."""
     folder = tmp_path_factory.mktemp("published") / "paper"
-    with only(publishing.FIGURES, DRAWN), without_pixels():
+    with only(publishing.FIGURES, TWO_FIGURES), without_pixels():
         publish_study(folder)
     return folder

@@ -18,7 +18,7 @@ from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
 from tests.registries import only
 from tests.reports.hostile import HOSTILE, assert_harmless, hostile_card
-from tests.reports.publish.conftest import DRAWN, STUDY, Publish
+from tests.reports.publish.conftest import PUBLICATION, TWO_FIGURES, Publish
 from tests.reports.study import MODEL
 
 
@@ -28,9 +28,11 @@ def read_json(file: Path) -> Any:
 
 def test_figures_and_tables_have_every_format(publication: Path) -> None:
     figures = {path.name for path in (publication / "figures").iterdir()} - {"captions.txt"}
-    assert figures == {f"{name}-{MODEL}-float32.{kind}" for name in DRAWN for kind in ("pdf", "svg", "tex", "csv")}
+    assert figures == {
+        f"{name}-{MODEL}-float32.{kind}" for name in TWO_FIGURES for kind in ("pdf", "svg", "tex", "csv")
+    }
     captions = (publication / "figures" / "captions.txt").read_text(encoding="utf-8")
-    assert captions.count("n = ") >= len(DRAWN)
+    assert captions.count("n = ") >= len(TWO_FIGURES)
     tables = {path.stem for path in (publication / "tables").iterdir()}
     assert {"tests-of-relations", "accuracy-entropy-persuasion"} <= tables
     assert {path.name for path in (publication / "tables").iterdir()} == {
@@ -43,9 +45,9 @@ def test_the_manifest_has_the_run_and_its_digests(publication: Path) -> None:
     files = {path for path in publication.rglob("*") if path.is_file() and path.name != "manifest.json"}
     digests = {path.relative_to(publication).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert manifest["files"] == digests
-    assert (publication / manifest["study_file"]).read_text(encoding="utf-8") == STUDY.study_file
+    assert (publication / manifest["study_file"]).read_text(encoding="utf-8") == PUBLICATION.study_file
     assert (manifest["seeds"], manifest["seeds_of_runs"]) == ([7, 8], [1])
-    assert {row["device"] for row in manifest["computed_with"]} == {"x"}  # "x" is the default text of small_study
+    assert {row["device"] for row in manifest["computed_with"]} == {"x"}  # the default text in the rows of small_study
     assert [row["measure"] for row in manifest["keys"]] == ["persuasion", "susceptibility"]
     assert manifest["commands"] == ["swaymeter run study.yaml"]
 
@@ -73,8 +75,8 @@ def test_the_dataset_card_has_a_header_and_sources(publication: Path) -> None:
 
 
 def test_the_hub_gets_the_common_licence() -> None:
-    several = "as published; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
-    assert [hub_licence(terms) for terms in ([several], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
+    two_licences = "as published; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
+    assert [hub_licence(terms) for terms in ([two_licences], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
         "other",
         "cc-by-4.0",
         "other",
@@ -95,7 +97,7 @@ def test_an_earlier_publication_is_replaced(
 ) -> None:
     monkeypatch.setattr(publishing, "_write_figures_and_tables", Mock())
     publish_study(tmp_path / "paper")
-    (tmp_path / "paper" / "document.log").touch()
+    (tmp_path / "paper" / "document.log").touch()  # LaTeX writes this file
     publish_study(tmp_path / "paper")
     assert not (tmp_path / "paper" / "document.log").exists()
     (tmp_path / "paper" / "data" / "notes.txt").touch()
@@ -110,7 +112,7 @@ def test_a_hostile_study_is_published_as_text(
 ) -> None:
     monkeypatch.setattr(publishing, "printed", lambda drawn, limits: {"pdf": b""})
     text = "\n".join(HOSTILE)
-    card = dataclasses.replace(hostile_card(), created_at=STUDY.card.created_at)
-    with only(publishing.FIGURES, DRAWN):
+    card = dataclasses.replace(hostile_card(), created_at=PUBLICATION.card.created_at)
+    with only(publishing.FIGURES, TWO_FIGURES):
         publish_study(tmp_path / "paper", hostile, card=card, models={text: ModelEntry(text, text)})
     assert_harmless(tmp_path / "paper")

@@ -57,7 +57,7 @@ def test_any_text_is_escaped_for_latex(text: str, expected: str) -> None:
     assert latex(text) == expected
 
 
-def test_no_content_is_a_command_of_latex() -> None:
+def test_cells_and_titles_add_no_latex_commands() -> None:
     table = latex_table(filled_table())
     assert table.startswith("% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs,graphicx}\n")
     assert table.isascii()
@@ -73,7 +73,7 @@ def test_long_tables_continue_in_another() -> None:
     assert f"The first 120 of {len(NASTY) * 20} rows" in tables
 
 
-def test_no_content_is_markup_of_markdown() -> None:
+def test_cells_and_titles_add_no_markdown() -> None:
     title, _, columns, rule, *rows = markdown_table(filled_table()).splitlines()
     assert len(rows) == len(NASTY)
     for line in (columns, rule, *rows):

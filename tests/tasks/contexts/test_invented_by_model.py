@@ -173,7 +173,7 @@ def test_last_name_of_unfinished_reply_is_left_out() -> None:
     assert names_in("Velm", is_complete=False) == []
 
 
-def test_half_the_words_of_proper_names_are_capitalised() -> None:
+def test_proper_names_need_capitals_in_half_their_words() -> None:
     reply = "velmar glass\nVelmar\n4417 Velmar\nÉlmar\nLac de Velmar\nThe people of the sea"
     assert names_in(reply, needs_capitals=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
     assert len(names_in(reply)) == 6

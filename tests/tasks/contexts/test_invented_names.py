@@ -37,7 +37,7 @@ def facts_options(**changes: Any) -> FactsOptions:
     return FACT_SOURCES[content["source"]].options.model_validate(content)
 
 
-def graph_of(folder: Path, *names: str) -> str:
+def write_graph(folder: Path, *names: str) -> str:
     """Write a dump of a graph with these names, and return its path."""
     lines = [f'<http://a.example/{number}> {LABEL} "{name}"@en .\n' for number, name in enumerate(names)]
     file = folder / "graph.nt"
@@ -45,25 +45,25 @@ def graph_of(folder: Path, *names: str) -> str:
     return str(file)
 
 
-def test_names_depend_on_origin_count_and_graphs(access: Access) -> None:
-    before = invented_names_key(facts_options(), "country", 0, access)
+def test_key_of_names_depends_on_their_inputs(access: Access) -> None:
+    key = invented_names_key(facts_options(), "country", 0, access)
     for options in (
         facts_options(invented="catalog"),
         facts_options(invented_entities=9),
         facts_options(absent_from=["yago"]),
         facts_options(invented="model", invented_model="smollm2-135m-instruct"),
     ):
-        assert invented_names_key(options, "country", 0, access) != before
-    assert invented_names_key(facts_options(), "country", 1, access) != before
-    assert invented_names_key(facts_options(), "city", 0, access) != before
-    assert invented_names_key(facts_options(pairs=11), "country", 0, access) == before
-    options = facts_options(source="sample", invented="catalog")  # listed names depend on the list alone
+        assert invented_names_key(options, "country", 0, access) != key
+    assert invented_names_key(facts_options(), "country", 1, access) != key
+    assert invented_names_key(facts_options(), "city", 0, access) != key
+    assert invented_names_key(facts_options(pairs=11), "country", 0, access) == key
+    options = facts_options(source="sample", invented="catalog")  # listed names do not depend on the seed
     assert invented_names_key(options, "country", 0, access) == invented_names_key(options, "country", 5, access)
 
 
 def test_existing_names_are_replaced(access: Access, tmp_path: Path) -> None:
     candidates = invented_names("country", 3 + SPARE, seed=0)
-    options = facts_options(dump=[graph_of(tmp_path, *candidates[:20])])
+    options = facts_options(dump=[write_graph(tmp_path, *candidates[:20])])
     names, addresses = fetch_invented_names(options, "country", 0, access)
     assert len(names) >= 3 + SPARE
     assert names[:3] == candidates[20:23]
@@ -76,9 +76,9 @@ def test_existing_names_are_replaced(access: Access, tmp_path: Path) -> None:
 
 def test_existing_listed_names_are_left_out(access: Access, tmp_path: Path) -> None:
     listed = catalog.invented_entities("country")
-    options = facts_options(invented="catalog", dump=[graph_of(tmp_path, *listed[1:])])
+    options = facts_options(invented="catalog", dump=[write_graph(tmp_path, *listed[1:])])
     assert fetch_invented_names(options, "country", 0, access)[0] == [listed[0]]
-    options = facts_options(invented="catalog", dump=[graph_of(tmp_path, *listed)])
+    options = facts_options(invented="catalog", dump=[write_graph(tmp_path, *listed)])
     with pytest.raises(InputError, match=r"class country: every invented name is .*; set `invented: names`"):
         fetch_invented_names(options, "country", 0, access)
 
@@ -113,13 +113,13 @@ def _real() -> dict[str, list[str]]:
 REAL = _real()
 
 
-def invented(entity_class: str) -> tuple[Sequence[str], Sequence[str]]:
+def listed_and_composed(entity_class: str) -> tuple[Sequence[str], Sequence[str]]:
     return catalog.invented_entities(entity_class), invented_names(entity_class, 200, seed=0)
 
 
 @pytest.mark.parametrize("entity_class", REAL)
 def test_invented_names_look_like_real_ones(entity_class: str) -> None:
-    for names in invented(entity_class):
+    for names in listed_and_composed(entity_class):
         for trait, (tolerance, value) in TOLERANCES.items():
             assert mean(map(value, names)) == pytest.approx(mean(map(value, REAL[entity_class])), abs=tolerance), trait
 
@@ -130,11 +130,11 @@ def test_invented_names_have_tokens_like_real_ones(smollm2: LanguageModel) -> No
 
     assert len(REAL) == 13
     for entity_class, real in REAL.items():
-        for names in invented(entity_class):
+        for names in listed_and_composed(entity_class):
             assert min(map(tokens, names)) > 1  # a single token is a word that the model knows
             assert mean(map(tokens, names)) == pytest.approx(mean(map(tokens, real)), abs=1.0), entity_class
 
 
-def test_no_invented_country_needs_an_article() -> None:
-    for names in invented("country"):
-        assert all(name.isalpha() for name in names)
+def test_invented_countries_have_names_of_one_word() -> None:
+    for names in listed_and_composed("country"):
+        assert all(name.isalpha() for name in names)  # such names need no article

@@ -53,7 +53,7 @@ BEN_DISCARDS = judgements_by(FIRST, "ben", "discard")
 
 
 @pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
-def test_two_refusals_reject_with_their_reason(choice: str) -> None:
+def test_two_equal_choices_reject_with_their_reason(choice: str) -> None:
     rows = [*judgements_by(FIRST, "ada", choice, note="x"), *judgements_by(FIRST, "ben", choice)]
     rejected = accepted_questions([FIRST], opinions([FIRST], rows)).rejected[0]
     assert rejected.reason == f"annotators_{choice}"
@@ -110,6 +110,7 @@ def test_two_changes_agree_only_in_the_same_words() -> None:
 
     assert accepted_texts("Where was he born?", " Where  was he born? ") == ["Where was he born?"]
     assert accepted_texts("Where was he born?", "What city was he born in?") == []
+    # The third annotator decides.
     assert accepted_texts("Where was he born?", "What city was he born in?", "Where to?") == ["Where to?"]
 
 
@@ -118,11 +119,12 @@ def test_judgements_of_other_texts_do_not_count() -> None:
     judged = opinions([rewritten], [*ADA_ACCEPTS, *BEN_ACCEPTS])
     rejected = accepted_questions([rewritten], judged).rejected[0]
     assert (rejected.reason, rejected.detail) == (reasons.NOT_ANNOTATED, "judged before its texts changed")
-    assert judged.problems[0] == "ada.csv, row 2: the question has changed since then; judge it again"
+    assert judged.problems[0] == "ada.csv, row 2: the question has changed since this judgement; judge it again"
     assert open_questions([rewritten], judged, "ada") == [rewritten]
     (_, correction), (_, another) = (judgements_by(FIRST, name, "change", question="Where?") for name in ("ada", "ben"))
     undecided = accepted_questions([FIRST], opinions([FIRST], [correction, another])).rejected[0]
     assert (undecided.reason, undecided.detail) == (reasons.NOT_ANNOTATED, "corrected without a choice")
+    # Other spaces and another subject do not matter.
     spaced = replace(FIRST, subject="Somebody", question=FIRST.question.replace(" ", "\r\n "))
     assert accepted_questions([spaced], opinions([spaced], [*ADA_ACCEPTS, *BEN_ACCEPTS])).questions == [spaced]
 
@@ -171,7 +173,7 @@ def test_conflicts_go_to_an_uninvolved_annotator() -> None:
     assert open_questions([FIRST, SECOND], decided, "dia", conflicts_only=True) == []
 
 
-def test_the_third_person_sees_no_names() -> None:
+def test_rows_hide_the_names_of_other_annotators() -> None:
     rows = [
         *judgements_by(FIRST, "benedikt", "change", note="shorter", question="Where?"),
         *judgements_by(FIRST, "carla", "discard"),
@@ -192,10 +194,8 @@ def own_question(*kinds: str) -> Question:
     return replace(FIRST, contexts=contexts)
 
 
-def judgement_of(
-    context: str, value: str, field: str = "kind", judged: str = "", question: Question = FIRST
-) -> Judgement:
-    return Judgement(1, "v.csv", 2, question.question_id, context, field, judged, value, "ada")
+def judgement_of(context: str, value: str, field: str = "kind", judged: str = "") -> Judgement:
+    return Judgement(1, "v.csv", 2, FIRST.question_id, context, field, judged, value, "ada")
 
 
 def test_judged_kinds_replace_kinds_of_the_file() -> None:
@@ -221,7 +221,7 @@ def test_judged_kinds_replace_kinds_of_the_file() -> None:
         (
             own_question("unknown"),
             [judgement_of("c0", "conflicting")],
-            "a conflicting context needs a further judgement, of the field answer",
+            "a conflicting context needs the answer that the context states",
         ),
         (
             own_question("unknown"),

@@ -55,7 +55,7 @@ def test_question_that_contains_its_answer_is_accepted(caplog: pytest.LogCapture
 
 
 def own_questions(folder: Path, **answers: tuple[str, str]) -> list[Question]:
-    """Return own questions. Each question has a right answer, and a conflicting context with a wrong answer."""
+    """Return own questions; `answers` has the right answer and the conflicting context's answer, by question."""
     rows = [
         {
             "question": question,

@@ -146,10 +146,10 @@ def test_a_name_with_braces_is_not_filled_again() -> None:
 
 PAIR = RelationName("pair")
 POTTER = LabelledEntity(("Harry Potter", "Draco"), "enemy", "film")
-PART = LabelledEntity(("Milan", "AC Milan"), "enemy")
+MILAN = LabelledEntity(("Milan", "AC Milan"), "enemy")
 BRACES = LabelledEntity(("{entity2}", "Harry Potter"), "friend")
 GROUP = Group(
-    (POTTER, PART, BRACES),
+    (POTTER, MILAN, BRACES),
     ("{entity1} and {entity2} are",),
     ("Q: Does {entity2} like {entity1}?\nA:",),
     (Sentence(text="{entity2} met {entity1}.", label="neutral", strength=0), Sentence(text="Nobody met.")),
@@ -183,13 +183,13 @@ def test_contexts_are_about_each_pair_or_about_nobody() -> None:
         ("neutral", 0, "{entity2} met {entity1}."),
         (None, None, "Nobody met."),
     ]
-    assert len(contexts) == GROUP.contexts
+    assert len(contexts) == GROUP.context_count
 
 
 def test_context_is_relevant_only_to_its_pair() -> None:
     queries, contexts = labelled_queries(PAIR, GROUP), labelled_contexts(PAIR, GROUP)
     relevant = [{query.entity for query in queries if is_relevant(context, query)} for context in contexts]
-    assert relevant == [{POTTER.name}, {PART.name}, {BRACES.name}, set()]
+    assert relevant == [{POTTER.name}, {MILAN.name}, {BRACES.name}, set()]
 
 
 FACTS = sample.facts("capital")
@@ -225,7 +225,7 @@ def test_larger_choice_contains_the_smaller_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "message"),
+    ("options", "message"),
     [
         ({"real": 10_000, "invented": 0}, r"relation capital: 10000 real entities .* the facts have only \d+"),
         ({"real": 0, "invented": 10_000}, r"relation capital: 10000 invented .* \d+ names are .*`invented: names`"),
@@ -235,9 +235,9 @@ def test_larger_choice_contains_the_smaller_choice() -> None:
         ({"real": 0, "invented": 1, "facts": []}, "at least 2 different objects, but the facts have only 0;"),
     ],
 )
-def test_impossible_requests_are_refused(request_: dict[str, Any], message: str) -> None:
+def test_impossible_choices_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        choose(**request_)
+        choose(**options)
 
 
 def test_entities_of_a_graph_have_degrees() -> None:

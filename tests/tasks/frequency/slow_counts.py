@@ -28,15 +28,16 @@ def occurrences(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def slow_counts(documents: list[str], pair: CountedPair, window: int) -> tuple[int, int, int, int]:
+    """Return the entity count, the capitals count, the lower-case count and the pair count."""
     entities = capitals = lower_case = both = 0
     for text in map(slow_words, documents):
-        entity_places, answer_places = occurrences(text, pair.entity_names), occurrences(text, pair.answer_names)
+        entity_spans, answer_spans = occurrences(text, pair.entity_names), occurrences(text, pair.answer_names)
         cased = [name for name in pair.entity_names if len(slow_words(name)) == 1 and name.lower() != name.upper()]
         capitals += len(occurrences(text, [name for name in cased if name != name.lower()]))
         lower_case += len(occurrences(text, [name.lower() for name in cased]))
-        entities += len(entity_places)
+        entities += len(entity_spans)
         both += sum(
-            any(0 < first - end <= window or 0 < start - last <= window for first, last in answer_places)
-            for start, end in entity_places
+            any(0 < first - end <= window or 0 < start - last <= window for first, last in answer_spans)
+            for start, end in entity_spans
         )
     return entities, capitals, lower_case, both

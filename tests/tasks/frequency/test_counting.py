@@ -25,6 +25,7 @@ PAIRS = [
     CountedPair("!!!", "King", ("!!!",), ("King",)),
     CountedPair("a b a", "a b a", ("a b a", "a"), ("a b a", "a")),
 ]
+NORWAY = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
 PARTS = [
     "New",
     "York",
@@ -60,8 +61,7 @@ PARTS = [
     "\N{EM SPACE}King",
     "\ud800",
 ]
-
-
+"""Parts of random documents: names, parts of names, other words and signs."""
 SEPARATORS = [" ", " ", " ", "\n", ", ", "-", "  "]
 
 
@@ -96,27 +96,24 @@ def test_counts_equal_counts_word_by_word(batch: int, monkeypatch: pytest.Monkey
     assert rows == [slow_counts(documents, pair, WINDOW) for pair in PAIRS]
     assert counts.words == sum(len(slow_words(text)) for text in documents)
     assert counts.documents == len(documents)
-    assert all(sum(column) > 100 for column in zip(*rows, strict=True))
+    assert all(sum(column) > 100 for column in zip(*rows, strict=True))  # the documents have many occurrences
 
 
 @pytest.mark.parametrize(("between", "near"), [(0, 1), (49, 1), (50, 0)])
-def test_a_window_of_fifty_words_ends_after_fifty(between: int, near: int) -> None:
-    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+def test_near_is_at_most_fifty_words_away(between: int, near: int) -> None:
     for text in ("Norway" + " x" * between + " Oslo", "Oslo" + " x" * between + " Norway"):
-        assert count([Piece(text, True)], Names(pairs), 50).pairs.tolist() == [near]
+        assert count([Piece(text, True)], Names(NORWAY), 50).pairs.tolist() == [near]
 
 
 def test_an_answer_in_another_document_is_not_near() -> None:
-    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
-    counts = count([Piece("Norway", True), Piece("Oslo", True), Piece(" Norway Norway", False)], Names(pairs), 50)
+    counts = count([Piece("Norway", True), Piece("Oslo", True), Piece(" Norway Norway", False)], Names(NORWAY), 50)
     assert (counts.entities.tolist(), counts.pairs.tolist(), counts.documents) == ([3], [2], 2)
 
 
 def test_very_long_word_counts_as_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BATCH", 10)
-    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
     pieces = [Piece("Norway", True), *[Piece("Norway", False)] * 100, Piece(" Norway", False)]
-    counts = count(pieces, Names(pairs), 50)
+    counts = count(pieces, Names(NORWAY), 50)
     assert (counts.entities.tolist(), counts.words) == ([1], 2)
 
 
@@ -131,8 +128,7 @@ def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.M
     monkeypatch.setattr(counting, "BATCH", 20)
     monkeypatch.setattr(counting, "SLICE", 20)
     monkeypatch.setattr(counting, "separate_words", record_size)
-    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
-    counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
+    counts = count([Piece(text, begins=True) for text in texts], Names(NORWAY), 5)
     assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
     assert max(sizes) < 300  # all documents together have at least 3000 bytes
 

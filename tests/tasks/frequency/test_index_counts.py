@@ -1,4 +1,4 @@
-"""Counts of an index by its API, compared with counts word by word."""
+"""Counts by the API of an index, compared with counts word by word."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -14,8 +14,10 @@ from tests.data.sources.sessions import session_at
 from tests.data.sources.word_index import WordIndex
 from tests.tasks.frequency.slow_counts import slow_counts
 
-WINDOW, FETCH = 5, 60
-"""A window in words; the largest number of occurrences of a name whose passages are read."""
+WINDOW = 5
+"""The largest distance of an answer from its entity, in words."""
+FETCH = 60
+"""The largest number of occurrences of a rare name; DOCUMENTS have more occurrences of "It" and "word"."""
 PAIRS = [
     CountedPair("New York City", "Hudson River", ("New York City", "New York", "York City Hall"), ("Hudson River",)),
     CountedPair("New York", "Hudson", ("New York",), ("Hudson", "King")),
@@ -54,12 +56,11 @@ def random_documents() -> list[str]:
             words += [rng.choice(RARE if is_rare else COMMON) for _ in range(2)]
         texts.append(" ".join(words))
     window_edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich"]
-    lower_case = "x it it kit"
-    return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *window_edges, lower_case]
+    return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *window_edges, "x it it kit"]
 
 
 DOCUMENTS = random_documents()
-OpenIndex = Callable[[bool], InfiniGramApi]
+OpenIndex = Callable[..., InfiniGramApi]
 
 
 @cache
@@ -69,6 +70,7 @@ def slow_rows() -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def open_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenIndex]:
+    """Return a function that opens the index; `has_offset` as in `WordIndex.served`."""
     folder, index = tmp_path_factory.mktemp("index"), WordIndex(DOCUMENTS, parts=2)
     with ExitStack() as stack:
 
@@ -82,20 +84,20 @@ def open_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenIndex]:
 
 @pytest.mark.parametrize("has_offset", [True, False])
 def test_index_counts_equal_counts_word_by_word(has_offset: bool, open_index: OpenIndex) -> None:
-    index = open_index(has_offset)
+    index = open_index(has_offset=has_offset)
     rows = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS)
-    slow = slow_rows()
     in_words = [row.entity_counted == "words" for row in rows]
     assert in_words == [pair.entity != "It" for pair in PAIRS]
+    # Only the pair of "It" and "word" has no rare name.
     assert [row.pair_counted for row in rows].count("approximate") == 1
-    for row, (entities, capitals, lower_case, pairs) in zip(rows, slow, strict=True):
+    for row, (entities, capitals, lower_case, pairs) in zip(rows, slow_rows(), strict=True):
         if row.pair_counted == "words":
             assert row.pair_count == pairs, row
         if row.entity_counted == "words":
             assert row.entity_count == entities, row
         else:
             assert (row.entity_count, row.capitals_count, row.lower_case_count) == (entities, capitals, lower_case), row
-            assert lower_case == 2
+            assert lower_case == 2  # "it" stands only in the last document
     assert sum(row.pair_count > 0 for row in rows if row.pair_counted == "words") == 5
 
 
@@ -104,7 +106,7 @@ def counting_methods(rows: list[ShardCount]) -> list[tuple[str, str]]:
 
 
 def test_unread_occurrences_give_approximate_counts(open_index: OpenIndex) -> None:
-    index = open_index(True)
+    index = open_index(has_offset=True)
     assert set(counting_methods(IndexCounts(index, WINDOW, 0).count_pairs(PAIRS[:2]))) == {("tokens", "approximate")}
     index.can_decode = False
     (row,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])
@@ -115,13 +117,13 @@ def test_unread_occurrences_give_approximate_counts(open_index: OpenIndex) -> No
 
 
 def test_occurrences_that_contradict_count_are_not_read(open_index: OpenIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = open_index(True)
+    index = open_index(has_offset=True)
     occurrences = index.occurrences
     monkeypatch.setattr(index, "occurrences", lambda ids: occurrences(ids)[1:])
     assert counting_methods(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
 
 
 def test_too_short_passage_is_not_trusted(open_index: OpenIndex) -> None:
-    index = open_index(True)
+    index = open_index(has_offset=True)
     index.max_passage_tokens = 20
     assert ("tokens", "approximate") in counting_methods(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))

@@ -101,15 +101,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def prompts() -> Inputs:
-    """Return the prompts of a relation with two real entities and an invented entity. Each has three contexts."""
+    """Return the prompts of a relation with three entities, one of them invented. Each entity has three contexts."""
     relation, facts = RelationName("capital"), list(sample.facts("capital"))
     names = catalog.invented_entities("country")
     entities = choose_entities(relation, facts, names, real=2, invented=1, seed=0, choice="random")
     per_kind: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
-    forms = catalog.relation(relation)
-    contexts = write_contexts(forms, entities, objects(facts), per_kind=per_kind, seed=0)
+    templates = catalog.relation(relation)
+    contexts = write_contexts(templates, entities, objects(facts), per_kind=per_kind, seed=0)
     questions = sample.questions("static")[:3]
-    queries = write_queries(forms, entities)
+    queries = write_queries(templates, entities)
     return Inputs("capital", 7, "digest", queries, contexts, questions, variant="m", device="cpu")
 
 
@@ -134,5 +134,4 @@ def study(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> Study:
 
 @pytest.fixture
 def language_model(study: Study) -> Any:
-    """Return the language model of the study."""
     return load_language_model(study.model, dtype="float32", device="cpu")

@@ -17,9 +17,9 @@ DOORS = Passage("It has three doors.", "irrelevant")
 NOON = Passage("It opens at noon, says somebody.", "unknown", ("noon",))
 NUMBERED: Any = {"form": "[{number}] {text}"}
 MIXED = QuestionContext("mixed", "mixed", (TEN, NINE, DOORS, NINE), ("ten",), **NUMBERED)
-THREE = QuestionContext("three", "mixed", (NINE, TEN, ELEVEN, NOON), ("ten", "eleven"))
+THREE_ANSWERS = QuestionContext("three answers", "mixed", (NINE, TEN, ELEVEN, NOON), ("ten", "eleven"))
 RIGHT = QuestionContext("right", "supporting", (DOORS, NINE), ("nine",))
-OTHER = QuestionContext("other", "irrelevant", (DOORS, DOORS))
+IRRELEVANT = QuestionContext("irrelevant", "irrelevant", (DOORS, DOORS))
 SINGLE = QuestionContext("one", "conflicting", (TEN,), ("ten",))
 SINGLE_NUMBERED = QuestionContext("one numbered", "conflicting", (TEN,), ("ten",), **NUMBERED)
 
@@ -27,7 +27,7 @@ SINGLE_NUMBERED = QuestionContext("one numbered", "conflicting", (TEN,), ("ten",
 @pytest.fixture
 def question(study: Study) -> Question:
     texts = {"question": "When does the old library open?", "object": "nine", "answers": ("nine",), "replacement": ""}
-    contexts = (MIXED, THREE, RIGHT, OTHER, SINGLE, SINGLE_NUMBERED)
+    contexts = (MIXED, THREE_ANSWERS, RIGHT, IRRELEVANT, SINGLE, SINGLE_NUMBERED)
     return replace(study.inputs.questions[0], **texts, contexts=contexts)  # type: ignore[arg-type]
 
 
@@ -42,16 +42,17 @@ def question(study: Study) -> Question:
         (MIXED, "At nine [5].", "original", ((5,), False, False, (2, 4), False)),
         (MIXED, "At nine.", "original", ((), None, None, (2, 4), False)),
         (MIXED, "At ten [1].", "context", ((1,), True, True, (1,), False)),
-        (MIXED, "At five past [1].", "context", ((1,), True, True, (1,), False)),  # the verdict of an entailment model
+        # The reply has no passage's answer in words: an entailment model decided the verdict.
+        (MIXED, "At five past [1].", "context", ((1,), True, True, (1,), False)),
         (MIXED, "Passage 1 says ten, but passage 2 says nine.", "both", ((1, 2), True, True, (1, 2, 4), True)),
         (MIXED, "At nine and ten.", "both", ((), None, None, (1, 2, 4), False)),
         (MIXED, "It has three doors [3].", "neither", ((3,), True, None, (), False)),
         (MIXED, "Passage 3 does not say.", "refusal", ((3,), True, None, (), False)),
-        (THREE, "At eleven, says passage 3.", "context", ((3,), True, True, (3,), False)),
-        (THREE, "At eleven, says passage 2.", "context", ((2,), True, False, (3,), False)),
-        (THREE, "At noon [4].", "neither", ((4,), True, True, (4,), False)),
+        (THREE_ANSWERS, "At eleven, says passage 3.", "context", ((3,), True, True, (3,), False)),
+        (THREE_ANSWERS, "At eleven, says passage 2.", "context", ((2,), True, False, (3,), False)),
+        (THREE_ANSWERS, "At noon [4].", "neither", ((4,), True, True, (4,), False)),
         (RIGHT, "At nine [2].", "context", ((2,), True, True, (2,), False)),
-        (OTHER, "At nine [1].", "original", ((1,), True, False, (), False)),
+        (IRRELEVANT, "At nine [1].", "original", ((1,), True, False, (), False)),
         (SINGLE_NUMBERED, "At ten [1].", "context", ((1,), True, True, (1,), False)),
     ],
 )
@@ -80,7 +81,9 @@ def test_replies_to_several_or_numbered_passages_have_rows(study: Study, questio
     )
     rows = study.rows("cited_passages")
     assert {(row["context_id"], row["sample"]) for row in rows} == {
-        (context, sample) for context in ("mixed", "three", "right", "other", "one numbered") for sample in (None, 0)
+        (context, sample)
+        for context in ("mixed", "three answers", "right", "irrelevant", "one numbered")
+        for sample in (None, 0)
     }
     greedy, sampled = (
         next(row for row in rows if row["context_id"] == "mixed" and row["sample"] == sample) for sample in (None, 0)

@@ -38,7 +38,6 @@ def probabilities(model: LanguageModel, text: str | None, prompts: AnswerPrompts
 
 
 def rows_by_condition(model: LanguageModel, prompts: AnswerPrompts, cases: Sequence[Any] = CASES) -> dict[str, Row]:
-    """Return the rows of a question by condition."""
     question: Any = SimpleNamespace(question_id="q", question=QUESTION_TEXT, cases=cases, is_disputable=False)
     inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
     return {row["condition"]: dict(row) for row in compute(inputs, model, [question])}

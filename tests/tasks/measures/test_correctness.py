@@ -1,4 +1,4 @@
-"""Accuracy and persuaded replies, computed from stored greedy replies without a model."""
+"""Accuracy, persuaded replies and verdicts, computed from stored replies without a model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,18 +9,17 @@ import pytest
 from tests.tasks.measures.conftest import Study
 
 CONDITIONS = ("none", "original", "counter_memory")
-Replies = Mapping[str, str]
 
 
-def store_replies(study: Study, texts: Replies) -> None:
-    """Store a greedy reply and a sample for each question and condition. Greedy replies differ only by condition."""
+def store_replies(study: Study, texts: Mapping[str, str]) -> None:
+    """Store a greedy and a sampled reply for each question and condition. `texts` has the greedy reply by condition."""
     study.store(
         "answers",
         [
             {"question_id": question.question_id, "condition": condition, "sample": sample, "text": text}
             for question in study.inputs.questions
             for condition in CONDITIONS
-            for sample, text in ((None, texts[condition]), (0, "a sample"))
+            for sample, text in ((None, texts[condition]), (0, "a sampled reply"))
         ],
     )
 
@@ -75,7 +74,7 @@ def test_disputable_question_has_no_closed_book_accuracy(study: Study) -> None:
     assert len(study.rows("persuaded")) == 2
 
 
-def test_replies_have_verdicts_and_greedy_replies_outcomes(study: Study) -> None:
+def test_only_greedy_replies_with_context_have_outcomes(study: Study) -> None:
     (question,) = study.inputs.questions
     sentence = f"The answer is {question.replacement}, as the text says."
     store_replies(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})

@@ -16,16 +16,16 @@ VARIANT = {"model": "m", "dtype": "float32"}
 def decisions(
     study: Study,
     texts: dict[str, str],
-    rules: dict[str, tuple[str, str | None]],
+    rule_verdicts: dict[str, tuple[str, str | None]],
     *judgements: tuple[str, ...],
     judge: Any = (),
 ) -> Any:
     """Return the decisions on replies to the first question, by context.
 
     Args:
-        study: the study.
+        study: the study with the question.
         texts: the reply by context.
-        rules: the verdict and outcome of the rule by context.
+        rule_verdicts: the verdict of the rule and the outcome by context.
         judgements: the context, reply and verdict of each judgement, and optionally its model.
         judge: the context, verdict of the judge, and verdict of the rule of each judged reply.
     """
@@ -41,31 +41,31 @@ def decisions(
             "outcome": outcome,
             "decided_by": None if verdict == "neither" else "rule",
         }
-        for name, (verdict, outcome) in rules.items()
+        for name, (verdict, outcome) in rule_verdicts.items()
     ]
-    verdicts = [
+    stored_judgements = [
         Judgement(
             row, "v.csv", row, question.question_id, context, "verdict", reply, verdict, "Ada", variant="".join(model)
         )
         for row, (context, reply, verdict, *model) in enumerate(judgements, 2)
     ]
-    names = ("context_id", "verdict", "rule")
-    judged = [{**key, "judge": "J", **dict(zip(names, values, strict=True))} for values in judge]
-    rows = [*decided_answers(study.inputs.questions, replies, rule_rows, judged, verdicts)]
+    columns = ("context_id", "verdict", "rule")
+    judged = [{**key, "judge": "J", **dict(zip(columns, values, strict=True))} for values in judge]
+    rows = [*decided_answers(study.inputs.questions, replies, rule_rows, judged, stored_judgements)]
     return {row["context_id"]: (row["verdict"], row["outcome"], row["decider"]) for row in rows}
 
 
 TEXTS = {"none": "Ask me later", "original": "Ask me later", "counter_memory": "Well, that one"}
-RULES = {"none": ("neither", None), "original": ("neither", "stubborn"), "counter_memory": ("neither", "other")}
+RULE_VERDICTS = {"none": ("neither", None), "original": ("neither", "stubborn"), "counter_memory": ("neither", "other")}
 
 
 def test_outcome_follows_from_a_persons_verdict(study: Study) -> None:
     judgement = ("counter_memory", " Well,  that one ", "context")
-    assert decisions(study, TEXTS, RULES, judgement) == {"counter_memory": ("context", "persuaded", "Ada")}
+    assert decisions(study, TEXTS, RULE_VERDICTS, judgement) == {"counter_memory": ("context", "persuaded", "Ada")}
 
 
 def test_original_verdict_counts_as_the_contexts_answer(study: Study) -> None:
-    assert decisions(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
+    assert decisions(study, TEXTS, RULE_VERDICTS, ("original", "Ask me later", "original")) == {
         "original": ("context", "persuaded", "Ada")
     }
 
@@ -75,21 +75,21 @@ def test_right_answer_agrees_with_an_unknown_passage(study: Study) -> None:
     unknown = QuestionContext("unknown", "unknown", (Passage("It is so."),), question.answers)
     questions = [replace(question, contexts=(*question.contexts, unknown)), *study.inputs.questions[1:]]
     study.inputs = replace(study.inputs, questions=questions)
-    rules = {"none": ("original", None), "unknown": ("context", "agreed")}
+    rule_verdicts = {"none": ("original", None), "unknown": ("context", "agreed")}
     judgement = ("unknown", "It is so.", "original")
-    assert decisions(study, {"none": question.object, "unknown": "It is so."}, rules, judgement) == {
+    assert decisions(study, {"none": question.object, "unknown": "It is so."}, rule_verdicts, judgement) == {
         "unknown": ("context", "agreed", "Ada")
     }
 
 
 def test_verdict_on_closed_book_reply_changes_outcomes(study: Study) -> None:
     judgements = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
-    assert decisions(study, TEXTS, RULES, *judgements) == {
+    assert decisions(study, TEXTS, RULE_VERDICTS, *judgements) == {
         "none": ("original", None, "Ada"),
         "original": ("context", "agreed", "Ada"),
     }
-    rules = {**RULES, "counter_memory": ("context", "persuaded")}
-    assert decisions(study, TEXTS, rules, ("none", "Ask me later", "context")) == {
+    rule_verdicts = {**RULE_VERDICTS, "counter_memory": ("context", "persuaded")}
+    assert decisions(study, TEXTS, rule_verdicts, ("none", "Ask me later", "context")) == {
         "none": ("context", None, "Ada"),
         "counter_memory": ("context", "agreed", None),
     }
@@ -104,26 +104,26 @@ def test_verdict_on_closed_book_reply_changes_outcomes(study: Study) -> None:
     ],
 )
 def test_verdict_on_another_reply_changes_nothing(study: Study, judgement: tuple[str, ...]) -> None:
-    assert decisions(study, TEXTS, RULES, judgement) == {}
+    assert decisions(study, TEXTS, RULE_VERDICTS, judgement) == {}
 
 
-def test_verdict_for_one_model_comes_first(study: Study) -> None:
+def test_verdict_that_names_the_model_comes_first(study: Study) -> None:
     judgements = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
-    assert decisions(study, TEXTS, RULES, *judgements)["none"] == ("refusal", None, "Ada")
+    assert decisions(study, TEXTS, RULE_VERDICTS, *judgements)["none"] == ("refusal", None, "Ada")
 
 
 def test_a_person_comes_before_a_judge(study: Study) -> None:
     judge = [("counter_memory", "context", None), ("original", "context", None), ("none", None, None)]
-    assert decisions(study, TEXTS, RULES, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
+    assert decisions(study, TEXTS, RULE_VERDICTS, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
         "original": ("context", "persuaded", "J"),
         "counter_memory": ("refusal", "other", "Ada"),
     }
 
 
 def test_judge_decides_only_undecided_replies(study: Study) -> None:
-    rules = {**RULES, "counter_memory": ("context", "persuaded")}
+    rule_verdicts = {**RULE_VERDICTS, "counter_memory": ("context", "persuaded")}
     judge = [("none", "original", None), ("original", "context", None), ("counter_memory", "neither", "context")]
-    assert decisions(study, TEXTS, rules, judge=judge) == {
+    assert decisions(study, TEXTS, rule_verdicts, judge=judge) == {
         "none": ("original", None, "J"),
         "original": ("context", "agreed", "J"),
     }

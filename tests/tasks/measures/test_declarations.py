@@ -53,7 +53,7 @@ def test_importing_the_measures_does_not_import_torch() -> None:
     ],
 )
 def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expected: list[Any]) -> None:
-    assert [(group.measures, group.needs) for group in MEASURES.passes(missing)] == expected
+    assert [(scoring.measures, scoring.needs) for scoring in MEASURES.passes(missing)] == expected
 
 
 def test_declaration_changes_with_parameters_of_needed_measures() -> None:
@@ -78,7 +78,7 @@ def test_declaration_changes_with_parameters_of_needed_measures() -> None:
         ("susceptibility", {}, 0),
     ],
 )
-def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
+def test_prompt_count_follows_from_queries_contexts_cases(name: str, parameters: dict[str, Any], prompts: int) -> None:
     measure = MEASURES[name]
     assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, cases=21) == prompts
 

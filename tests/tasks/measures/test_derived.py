@@ -58,13 +58,13 @@ def test_susceptibility_weighs_contexts_by_their_occurrence(study: Study) -> Non
     assert (study.loaded, cost.prompts, cost.forward_passes) == (0, 0, 0)
 
 
-def test_derived_susceptibility_equals_susceptibility_of_the_pass(study: Study) -> None:
+def test_derived_susceptibility_equals_that_of_scoring_function(study: Study) -> None:
     from swaymeter.tasks.models import load_language_model
     from swaymeter.tasks.scoring.persuasion import persuasion
 
     model = load_language_model(study.model, dtype="float32", device="cpu")
-    joint = persuasion(model, [context.text for context in CONTEXTS], [query.text for query in QUERIES])
-    assert [row["susceptibility"] for row in study.rows("susceptibility")] == joint.susceptibility.tolist()
+    direct = persuasion(model, [context.text for context in CONTEXTS], [query.text for query in QUERIES])
+    assert [row["susceptibility"] for row in study.rows("susceptibility")] == direct.susceptibility.tolist()
     assert study.loaded == 1
 
 
@@ -104,7 +104,7 @@ def test_score_names_every_engine_of_its_inputs(study: Study) -> None:
     assert by_form == {1: "plain, tree", 2: "tree"}
 
 
-def test_memorization_is_counted_over_conflicting_answers(study: Study) -> None:
+def test_memorization_is_counted_over_conflicting_contexts(study: Study) -> None:
     replies = {
         "q1Norway": [("substitution", "original"), ("substitution", "context"), (None, "context")],
         "q1Chad": [("negation", "other"), ("negation", "original"), ("substitution", "other")],
@@ -127,6 +127,6 @@ def test_memorization_is_counted_over_conflicting_answers(study: Study) -> None:
         "q2Norway": (0, 0, None, 0, 0),
         "q2Chad": (3, 0, 1.0, 0, 0),
     }
-    # The third context repeats the first: its reply counts once.
+    # Over contexts of any kind, the third context does not count, because it has the text of the first.
     assert (rows["q1Norway"]["memorization_ratio_all"], rows["q2Norway"]["memorization_ratio_all"]) == (1 / 2, None)
     assert study.loaded == 0

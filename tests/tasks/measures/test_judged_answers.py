@@ -54,7 +54,7 @@ def logged_replies(folder: Path) -> list[str]:
     return (folder / "judged_replies").read_text().splitlines()
 
 
-def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model: Any) -> None:
+def test_undecided_and_some_decided_replies_are_judged(study: Study, language_model: Any) -> None:
     rows = study.by_question("judged_answers")
     question = study.inputs.questions[0]
     right, other = tuple(dict.fromkeys(question.forms)), (question.replacement,)
@@ -73,23 +73,23 @@ def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model:
         assert (row["sample"], row["judge"]) == (None, study.model)
 
 
-@pytest.mark.parametrize(("parameters", "sampled"), [({"agreement": 2}, 2), ({"agreement": 0}, 0)])
-def test_agreement_is_the_size_of_the_sample(study: Study, parameters: Any, sampled: int) -> None:
-    study.parameters["judged_answers"] |= parameters
+@pytest.mark.parametrize("agreement", [2, 0])
+def test_agreement_is_number_of_judged_decided_replies(study: Study, agreement: int) -> None:
+    study.parameters["judged_answers"]["agreement"] = agreement
     rows = study.rows("judged_answers")
-    assert sum(row["rule"] is not None for row in rows) == sampled
+    assert sum(row["rule"] is not None for row in rows) == agreement
     undecided = [row for row in study.rows("whose_answer") if not row["decided_by"] and row["sample"] is None]
     assert sum(row["rule"] is None for row in rows) == len(undecided) > 0
 
 
-def test_undecided_samples_are_judged_on_request(study: Study) -> None:
+def test_undecided_sampled_replies_are_judged_on_request(study: Study) -> None:
     study.parameters["judged_answers"]["samples"] = True
     samples = [row for row in study.rows("judged_answers") if row["sample"] is not None]
     assert len(samples) > 0
     assert all(row["verdict"] and row["rule"] is None for row in samples)
 
 
-def test_errors_of_a_judge_are_disagreements(study: Study, write_judge: WriteJudge, tmp_path: Path) -> None:
+def test_judge_may_disagree_with_the_rule(study: Study, write_judge: WriteJudge) -> None:
     store_replies(study, dict.fromkeys(CONDITIONS, study.inputs.questions[0].replacement))
     study.parameters["judged_answers"] = {"judge": write_judge("return 'context'")}
     rows = study.rows("judged_answers")
@@ -104,12 +104,12 @@ def test_stored_verdicts_are_not_requested_again(study: Study, write_judge: Writ
     replies = logged_replies(tmp_path)
     # No question was judged twice with the same reply.
     assert len(replies) == len(set(zip(replies, [row["question_id"] for row in first], strict=False)))
-    study.parameters["judged_answers"]["agreement"] = 40  # another key of the artifact
+    study.parameters["judged_answers"]["agreement"] = 40  # the artifact has another key, and is computed again
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
     assert logged_replies(tmp_path) == replies
     (stored,) = (tmp_path / "verdicts").glob("*.jsonl")
     lines = stored.read_text().splitlines()
-    changed_line = next(line for line in lines if line)
+    changed_line = next(line for line in lines if line)  # its checksum is now wrong
     stored.write_text(
         "\n".join(line.replace('"neither"', '"context"') if line == changed_line else line for line in lines)
     )
@@ -119,21 +119,19 @@ def test_stored_verdicts_are_not_requested_again(study: Study, write_judge: Writ
 
 
 @pytest.mark.parametrize(
-    ("body", "error", "message"),
-    [("return 'yes'", ScoreError, r"mine.py:judge returned 'yes'"), ("1 / 0", ScoreError, "failed on .*ZeroDivision")],
+    ("body", "message"),
+    [("return 'yes'", r"mine.py:judge returned 'yes'"), ("1 / 0", "failed on .*ZeroDivision")],
 )
-def test_a_function_that_fails_is_named(
-    study: Study, write_judge: WriteJudge, body: str, error: Any, message: str
-) -> None:
+def test_a_function_that_fails_is_named(study: Study, write_judge: WriteJudge, body: str, message: str) -> None:
     study.parameters["judged_answers"] = {"judge": write_judge(body)}
-    with pytest.raises(error, match=message):
+    with pytest.raises(ScoreError, match=message):
         study.rows("judged_answers")
 
 
 def test_verdicts_before_a_failure_are_stored(study: Study, write_judge: WriteJudge, tmp_path: Path) -> None:
     log = tmp_path / "judged_replies"
-    calls = f"__import__('pathlib').Path({str(log)!r}).read_text().count('\\n')"
-    judge = write_judge(f"if {calls} == 2: raise OSError\n    return 'neither'")
+    call_number = f"__import__('pathlib').Path({str(log)!r}).read_text().count('\\n')"
+    judge = write_judge(f"if {call_number} == 2: raise OSError\n    return 'neither'")
     study.parameters["judged_answers"] = {"judge": judge}
     with pytest.raises(ScoreError, match="OSError"):
         study.rows("judged_answers")
@@ -160,7 +158,7 @@ def test_entailment_judge_chooses_the_entailed_answer(study: Study, models: dict
     assert {row["verdict"] for key, row in rows.items() if key != (question.question_id, "none")} == {"neither"}
 
 
-def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Path) -> None:
+def test_server_may_refuse_to_constrain_the_judge(study: Study, tmp_path: Path) -> None:
     has_format = list[bool]()
 
     def respond(request: ServedRequest) -> ServedResponse | None:
@@ -179,14 +177,14 @@ def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Pa
 
     with letter_server(dialect="openai", override=respond) as server:
         study.parameters["judged_answers"] = {"judge": f"made-up@{server.address}", "agreement": 0}
-        study.inputs = replace(study.inputs, load_served=lambda endpoint: load_served(endpoint, tmp_path / "kept"))
+        study.inputs = replace(study.inputs, load_served=lambda endpoint: load_served(endpoint, tmp_path / "responses"))
         rows = study.by_question("judged_answers")
         study.parameters["judged_answers"]["agreement"] = 1
         study.by_question("judged_answers")
     first = rows[study.inputs.questions[0].question_id, "none"]
     assert (first["verdict"], first["judge_revision"], first["log_probability"]) == ("context", "served", None)
     assert {row["unjudged"] for row in rows.values()} == {None, "no offered verdict"}
-    assert has_format.count(True) <= 3  # requests that are sent at once
+    assert has_format.count(True) <= 3  # requests that are sent before the first refusal arrives
     assert has_format.count(False) == len(rows) + 1  # stored verdicts are not requested again
 
 
@@ -206,7 +204,7 @@ def test_served_judge_needs_a_study(study: Study) -> None:
         ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a judge that is a language model on"),
     ],
 )
-def test_contradictory_parameters_are_refused(parameters: dict[str, str], message: str) -> None:
+def test_missing_or_contradictory_parameters_are_refused(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         JudgedAnswersParameters.model_validate(parameters)
 
@@ -220,6 +218,6 @@ def test_scores_depend_on_the_judge(study: Study, write_judge: WriteJudge) -> No
     local, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")
     assert (local["judge"], served["judge"]) == (identify_language_model(study.model).revision, "served")
     assert local["prompt"] == served["prompt"]
-    hasty = JudgedAnswersParameters(judge="m@https://x/v1", timeout_s=9)
-    assert (hasty.endpoint and hasty.endpoint.timeout_s, "timeout_s" in hasty.key_inputs) == (9, False)
+    timed = JudgedAnswersParameters(judge="m@https://x/v1", timeout_s=9)
+    assert (timed.endpoint and timed.endpoint.timeout_s, "timeout_s" in timed.key_inputs) == (9, False)
     assert depends_on(judge=write_judge("return None")) != depends_on(judge=write_judge("return 'both'"))

@@ -22,8 +22,9 @@ from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.measures.conftest import Row, Study
 
 OTHER_ENGINES = {"fisher_susceptibility": "autograd", "likeliest_tokens": "plain", "persuasion_bound": "plain"}
+"""Engines of the measures that do not use the prefix tree."""
 ABOUT_QUERIES = [name for name, measure in MEASURES.items() if measure.about != "questions"]
-SAMPLE = PerQuery(contexts=5, relevant=2)
+CONTEXT_SAMPLE = PerQuery(contexts=5, relevant=2)
 
 
 def pairs(study: Study, name: str) -> Iterator[tuple[Query, Context, Row]]:
@@ -35,7 +36,7 @@ def pairs(study: Study, name: str) -> Iterator[tuple[Query, Context, Row]]:
             yield query, context, rows[query.query_id, context.context_id]
 
 
-def test_persuasion_stands_at_its_query_and_context(study: Study, language_model: LanguageModel) -> None:
+def test_persuasion_belongs_to_its_query_and_context(study: Study, language_model: LanguageModel) -> None:
     texts = [context.text for context in study.inputs.contexts]
     direct = {query: persuasion(language_model, texts, [query.text]).scores[0] for query in study.inputs.queries}
     for query, context, row in pairs(study, "persuasion"):
@@ -70,7 +71,7 @@ def test_resumed_study_has_the_same_scores(study: Study) -> None:
         assert study.rows(name) == other.rows(name)
 
 
-def test_greedy_answers_stand_at_their_query_and_context(study: Study, language_model: LanguageModel) -> None:
+def test_greedy_answers_belong_to_their_query_and_context(study: Study, language_model: LanguageModel) -> None:
     for query, context, row in list(pairs(study, "greedy_answers"))[::7]:
         direct, _ = greedy_answers(language_model, [context.text], [query.text], max_new_tokens=4)
         assert row["text"] == direct[0][0]
@@ -99,8 +100,8 @@ def test_answer_set_scores_cover_answers_of_their_type(
 
 
 def test_a_context_without_an_object_adds_no_answer(prompts: Inputs) -> None:
-    silent = replace(prompts, contexts=[replace(context, object="") for context in prompts.contexts])
-    assert complete_answers(silent, "open") == sorted({query.answer for query in prompts.queries})
+    without_objects = replace(prompts, contexts=[replace(context, object="") for context in prompts.contexts])
+    assert complete_answers(without_objects, "open") == sorted({query.answer for query in prompts.queries})
 
 
 def test_likeliest_tokens_follow_the_chosen_contexts(study: Study, language_model: LanguageModel) -> None:
@@ -111,9 +112,9 @@ def test_likeliest_tokens_follow_the_chosen_contexts(study: Study, language_mode
     for query in study.inputs.queries[::5]:
         scores = [row for row in persuasive if row["query_id"] == query.query_id]
         order = [context_id for _, context_id in sorted((-row["persuasion"], row["context_id"]) for row in scores)]
-        own = [row for row in rows if row["query_id"] == query.query_id]
-        assert [row["context_id"] for row in own[::2]] == ["none", order[0], order[-1]]
-        for first, second in zip(own[::2], own[1::2], strict=True):
+        query_rows = [row for row in rows if row["query_id"] == query.query_id]
+        assert [row["context_id"] for row in query_rows[::2]] == ["none", order[0], order[-1]]
+        for first, second in zip(query_rows[::2], query_rows[1::2], strict=True):
             ids = language_model.tokenizer(texts[first["context_id"]] + query.text, return_tensors="pt")["input_ids"]
             with torch.inference_mode():
                 expected = torch.softmax(language_model.model(ids).logits[0, -1].double(), 0).topk(2)
@@ -121,7 +122,7 @@ def test_likeliest_tokens_follow_the_chosen_contexts(study: Study, language_mode
             assert first["token"] == language_model.tokenizer.decode([int(expected.indices[0])])
 
 
-def test_fisher_is_estimated_and_exact_for_top_answers(study: Study, language_model: LanguageModel) -> None:
+def test_fisher_is_exact_for_top_tokens_else_estimated(study: Study, language_model: LanguageModel) -> None:
     rows = {row["query_id"]: row for row in study.rows("fisher_susceptibility")}
     assert study.artifact("fisher_susceptibility").about()["prompts"] == len(rows) == len(study.inputs.queries)
     for query in study.inputs.queries[::5]:
@@ -185,15 +186,15 @@ def test_an_error_comes_in_place_of_its_result() -> None:
         next(results)
 
 
-def test_sample_has_requested_contexts_in_order(prompts: Inputs) -> None:
-    samples = [own_sample(query, prompts.contexts, SAMPLE, seed=7) for query in prompts.queries]
+def test_context_sample_has_requested_contexts_in_order(prompts: Inputs) -> None:
+    samples = [own_sample(query, prompts.contexts, CONTEXT_SAMPLE, seed=7) for query in prompts.queries]
     for query, sample in zip(prompts.queries, samples, strict=True):
         assert [is_relevant(context, query) for context in sample].count(True) == 2
         assert sample == [context for context in prompts.contexts if context in sample]
         assert len(sample) == 5
     assert len({tuple(context.context_id for context in sample) for sample in samples}) > 3
-    assert samples == [own_sample(query, prompts.contexts, SAMPLE, seed=7) for query in prompts.queries]
-    assert samples != [own_sample(query, prompts.contexts, SAMPLE, seed=8) for query in prompts.queries]
+    assert samples == [own_sample(query, prompts.contexts, CONTEXT_SAMPLE, seed=7) for query in prompts.queries]
+    assert samples != [own_sample(query, prompts.contexts, CONTEXT_SAMPLE, seed=8) for query in prompts.queries]
 
 
 def test_error_of_few_relevant_contexts_names_relation(prompts: Inputs) -> None:
@@ -202,7 +203,7 @@ def test_error_of_few_relevant_contexts_names_relation(prompts: Inputs) -> None:
 
 
 def test_a_query_is_scored_over_its_own_contexts(study: Study, language_model: LanguageModel) -> None:
-    sampled = replace(study, inputs=replace(study.inputs, per_query=SAMPLE))
+    sampled = replace(study, inputs=replace(study.inputs, per_query=CONTEXT_SAMPLE))
     cost = sampled.score("susceptibility", "greedy_answers", "answer_set_susceptibility")
     queries = study.inputs.queries
     assert cost.prompts == 3 * 5 * len(queries)  # three passes, each over five contexts of a query
@@ -210,12 +211,11 @@ def test_a_query_is_scored_over_its_own_contexts(study: Study, language_model: L
     averages = {row["query_id"]: row for row in sampled.rows("susceptibility")}
     assert len(scores) == 5 * len(queries) == len(sampled.rows("greedy_answers"))
     for query in queries[::5]:
-        contexts = own_sample(query, study.inputs.contexts, SAMPLE, seed=7)
+        contexts = own_sample(query, study.inputs.contexts, CONTEXT_SAMPLE, seed=7)
         direct = persuasion(language_model, [context.text for context in contexts], [query.text])
         for context, score in zip(contexts, direct.scores[0], strict=True):
             assert scores[query.query_id, context.context_id] == pytest.approx(score, rel=1e-5, abs=1e-7)
         row = averages[query.query_id]
         assert (row["contexts"], row["engine"]) == (5, "plain")
         assert row["susceptibility"] == pytest.approx(direct.susceptibility[0], rel=1e-5, abs=1e-7)
-    derived = {row["contexts"] for row in sampled.rows("answer_set_susceptibility")}
-    assert derived == {5}
+    assert {row["contexts"] for row in sampled.rows("answer_set_susceptibility")} == {5}

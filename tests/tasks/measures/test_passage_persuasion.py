@@ -58,8 +58,8 @@ def test_each_passage_is_compared_with_prompt_without_it(study: Study, language_
     kinds = [rows["mixed", number]["kind"] for number in (1, 2, 3)]
     assert kinds == ["supporting", "conflicting", "irrelevant"]
     assert rows["both", 2]["passages"] == 2
-    first = log_probs(language_model, [answer_prompt(language_model, question.question, whole).tokens])[0]
-    token = language_model.tokenizer.decode([int(torch.argmax(first))])
+    whole_log_probs = log_probs(language_model, [answer_prompt(language_model, question.question, whole).tokens])[0]
+    token = language_model.tokenizer.decode([int(torch.argmax(whole_log_probs))])
     assert {rows["mixed", number]["token_with"] for number in (1, 2, 3)} == {token}
 
 

@@ -114,6 +114,7 @@ def test_coherent_persuasion_compares_both_sides(study: Study, expected: Answers
         return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
 
     def unchanged(question: str) -> float:
+        """Return the mean coherent persuasion between random halves of the closed-book replies."""
         answers = expected[question, "none"].samples
         scores = []
         for half in draw_halves(SAMPLES, HALF_SAMPLES, SEED, question, "none"):
@@ -128,12 +129,12 @@ def test_coherent_persuasion_compares_both_sides(study: Study, expected: Answers
     rows = study.by_question("coherent_persuasion")
     assert rows.keys() == {key for key in expected if key[1] != "none"}
     for key, row in rows.items():
-        without, within = grouped((key[0], "none")), grouped(key)
-        ((score, error),) = coherent_persuasions(without, [within])
+        without_context, with_context = grouped((key[0], "none")), grouped(key)
+        ((score, error),) = coherent_persuasions(without_context, [with_context])
         assert row["coherent_persuasion"] == pytest.approx(score, rel=1e-3, abs=1e-5)
         assert row["coherent_persuasion_standard_error"] == pytest.approx(error, rel=1e-3, abs=1e-5)
         assert row["coherent_persuasion_unchanged"] == pytest.approx(unchanged(row["question_id"]), rel=1e-3, abs=1e-5)
-        for side, name in ((without, "without"), (within, "with")):
+        for side, name in ((without_context, "without"), (with_context, "with")):
             assert row[f"group_sizes_{name}"] == [len(group) for group in side.groups]
             assert row[f"groups_{name}"] == len(side.groups)
 
@@ -177,7 +178,7 @@ def test_clustering_reports_its_progress(
     assert reports[-1] == (total, total)
 
 
-def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:
+def test_too_long_question_is_rejected(study: Study, caplog: pytest.LogCaptureFixture) -> None:
     first, second, third = study.inputs.questions
     endless = replace(second, question="Why? " * 5_000)
     study_of_three = replace(study, inputs=replace(study.inputs, questions=[first, endless, third]))
@@ -193,8 +194,8 @@ def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.Lo
         study_of_one.score("answers")
 
 
-def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    joint = study.rows("coherent_persuasion")
+def test_stored_answers_replace_recomputed_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = study.rows("coherent_persuasion")
     study.artifact("coherent_persuasion").discard()
 
     def sample_differently(*arguments: Any, **options: Any) -> list[SampledAnswers]:
@@ -202,11 +203,11 @@ def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypa
         return [replace(answers, samples=(sampled[0].greedy,) * len(answers.samples)) for answers in sampled]
 
     monkeypatch.setattr(LanguageModel, "sample_answers", sample_differently)
-    for row, joint_row in zip(study.rows("coherent_persuasion"), joint, strict=True):
-        assert row == {name: _to_rounding(value) for name, value in joint_row.items()}
+    for row, row_before in zip(study.rows("coherent_persuasion"), before, strict=True):
+        assert row == {name: _up_to_rounding(value) for name, value in row_before.items()}
 
 
-def _to_rounding(value: Any) -> Any:
+def _up_to_rounding(value: Any) -> Any:
     return pytest.approx(value, rel=1e-3, abs=1e-5) if isinstance(value, float) else value
 
 
@@ -220,7 +221,7 @@ def test_without_half_samples_errors_are_null(study: Study) -> None:
             assert errors
             assert {row[column] for column in errors} == {None}
             for column in row.keys() - errors:
-                assert row[column] == _to_rounding(before[name][key][column])
+                assert row[column] == _up_to_rounding(before[name][key][column])
 
 
 def test_a_question_without_stored_answers_is_named(study: Study) -> None:
@@ -295,14 +296,15 @@ def test_prompts_of_the_study_are_used(study: Study, monkeypatch: pytest.MonkeyP
 
 
 def test_prompts_name_the_page_of_disputable_questions() -> None:
-    ours, published = catalog.prompts(), catalog.prompts("published")
+    default, published = catalog.prompts(), catalog.prompts("published")
     disputed, static = sample.questions("disputable")[0], sample.questions("static")[0]
     closed_book, with_context = disputed.cases[0], disputed.cases[1]
-    assert [page_of(ours, disputed, case) for case in (closed_book, with_context)] == [disputed.subject] * 2
+    assert [page_of(default, disputed, case) for case in (closed_book, with_context)] == [disputed.subject] * 2
     assert (
-        page_of(ours, replace(disputed, page="Same-sex marriage", subject="Same"), closed_book) == "Same-sex marriage"
+        page_of(default, replace(disputed, page="Same-sex marriage", subject="Same"), closed_book)
+        == "Same-sex marriage"
     )
-    assert [page_of(ours, static, case) for case in static.cases] == [None] * 3
+    assert [page_of(default, static, case) for case in static.cases] == [None] * 3
     assert [page_of(published, disputed, case) for case in (closed_book, with_context)] == [disputed.subject] * 2
     assert [page_of(published, static, case) for case in static.cases] == [static.subject] * 3
     assert page_of(published, replace(static, subject=""), static.cases[0]) is None
@@ -310,9 +312,9 @@ def test_prompts_name_the_page_of_disputable_questions() -> None:
 
 @pytest.fixture
 def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, list[Row]]]:
-    """Return a function that scores some of twelve questions with a chunk size and a batch size.
+    """Return a function that scores a slice of twelve questions with a chunk size and a batch size.
 
-    It returns the rows of each measure, sorted by question.
+    The function returns the rows of each measure, sorted by question.
     """
 
     def score(folder: str, questions_a_chunk: int, batch_size: int | None, chosen: slice) -> dict[str, list[Row]]:
@@ -341,7 +343,7 @@ def test_scores_do_not_depend_on_batches(scored: Callable[..., dict[str, list[Ro
                         assert row[column] == value
 
 
-def test_overlapping_clusters_enter_the_scores_as_released(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reply_may_be_in_overlapping_clusters(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second reply is equivalent to every other reply. The others are not equivalent to each other."""
 
     class Overlapping(Judge):

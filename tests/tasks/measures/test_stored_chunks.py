@@ -35,7 +35,7 @@ class First(Score):
 @table("second", "an item")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Second(First):
-    """The score of an item with the other sign."""
+    """The negative score of an item."""
 
 
 @dataclass
@@ -120,7 +120,7 @@ def run(outputs: Outputs) -> Run:
 
 
 def forced_artifact(artifact: TableArtifact, number: int) -> TableArtifact:
-    """Return the artifact under a `--force` with this number; 0 stands for no `--force`."""
+    """Return the artifact whose key has the number of a `--force`; 0 stands for a run without `--force`."""
     return replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number}) if number else artifact
 
 
@@ -150,6 +150,7 @@ def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.Monke
     reports: list[tuple[int, int]] = []
     monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
     run(FakeMeasures(size=3), progress=lambda done, total: reports.append((done, total)))
+    # Each chunk has three reports within it, and a report at its end.
     assert [done for done, _ in reports] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
 

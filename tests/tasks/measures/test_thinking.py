@@ -15,8 +15,7 @@ from tests.tasks.models.generation.test_thoughts import CHAT_OPENS_THOUGHTS, thi
 from tests.tasks.models.tiny import CHAT
 
 ANSWER_MEASURES = ("clusters", "coherent_persuasion", "semantic_entropy", "accuracy", "persuaded", "whose_answer")
-END_OF_THOUGHTS = 262
-"""The token that ends thoughts."""
+END_OF_THOUGHTS_TOKEN = 262
 SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
 
 
@@ -28,7 +27,7 @@ class Thinking(Study):
 
     def _load(self) -> Any:
         self.loaded += 1
-        # The model itself opens thoughts that the prompt does not open.
+        # The model itself opens thoughts that the prompt does not open. The numbers are added to logits.
         opens = 0.0 if self.template == CHAT_OPENS_THOUGHTS else 9.0
         model = thinking_model(self.template, opens=opens, closes=9.0, ends=8.0)
         model.model.config.max_position_embeddings = 2048
@@ -55,26 +54,26 @@ def _case(row: Row) -> tuple[str, str]:
     return row["question_id"], row["context_id"]
 
 
-def _sample(row: Row) -> tuple[str, str, int | None]:
+def _reply(row: Row) -> tuple[str, str, int | None]:
     return *_case(row), row["sample"]
 
 
 def test_unfinished_thoughts_have_no_score(study: Thinking) -> None:
     answers = study.rows("answers")
-    ended = set(map(_sample, (row for row in answers if row["state"] != "unfinished_thoughts")))
+    ended = set(map(_reply, (row for row in answers if row["state"] != "unfinished_thoughts")))
     assert 0 < len(ended) < len(answers)
     assert {row["thinking"] for row in answers} == {"the chat template has no switch, at most 12 tokens of thoughts"}
-    assert set(map(_sample, study.rows("whose_answer"))) == ended
-    clustered = list(map(_sample, study.rows("clusters")))
-    assert sorted(clustered) == sorted(sample for sample in ended if sample[2] is not None)
-    counts = Counter(sample[:2] for sample in clustered)
+    assert set(map(_reply, study.rows("whose_answer"))) == ended
+    clustered = list(map(_reply, study.rows("clusters")))
+    assert sorted(clustered) == sorted(reply for reply in ended if reply[2] is not None)
+    counts = Counter(reply[:2] for reply in clustered)
     assert {_case(row): sum(row["group_sizes"]) for row in study.rows("semantic_entropy")} == dict(counts)
-    both = {case for case in counts if case[1] != "none" and (case[0], "none") in counts}
-    assert set(map(_case, study.rows("coherent_persuasion"))) == both
-    greedy = {sample[:2] for sample in ended if sample[2] is None}
+    clustered_pairs = {case for case in counts if case[1] != "none" and (case[0], "none") in counts}
+    assert set(map(_case, study.rows("coherent_persuasion"))) == clustered_pairs
+    greedy = {reply[:2] for reply in ended if reply[2] is None}
     assert set(map(_case, study.rows("accuracy"))) == greedy
-    both = {case for case in greedy if case[1] != "none" and (case[0], "none") in greedy}
-    assert set(map(_case, study.rows("persuaded"))) == both
+    greedy_pairs = {case for case in greedy if case[1] != "none" and (case[0], "none") in greedy}
+    assert set(map(_case, study.rows("persuaded"))) == greedy_pairs
 
 
 def test_withheld_answers_have_no_score(study: Thinking, tmp_path: Path) -> None:
@@ -84,8 +83,8 @@ def test_withheld_answers_have_no_score(study: Thinking, tmp_path: Path) -> None
         for row in study.rows("answers")
     ]
     later.store("answers", answers)
-    judged = set(map(_sample, later.rows("whose_answer")))
-    assert judged == set(map(_sample, (row for row in answers if row["state"] != "withheld")))
+    judged = set(map(_reply, later.rows("whose_answer")))
+    assert judged == set(map(_reply, (row for row in answers if row["state"] != "withheld")))
     assert len(judged) < len(answers)
 
 
@@ -96,7 +95,7 @@ def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
         assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8
         assert row["text"] == ends.text(tuple(row["token_ids"]))
         assert (row["state"] == "unfinished_thoughts") == (not row["token_ids"])
-        assert END_OF_THOUGHTS in row["thought_ids"] or row["state"] == "unfinished_thoughts"
+        assert END_OF_THOUGHTS_TOKEN in row["thought_ids"] or row["state"] == "unfinished_thoughts"
 
 
 def test_later_persuasion_equals_persuasion_of_the_pass(study: Thinking, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Tiny random models with the chat formats of families of models.
 
-The formats are those of the families' documentation; the templates are written for these tests. A tokenizer has only
-letters and the control tokens of its family. A family decides how a conversation is written, which marks are tokens,
-and which tokens end an answer.
+The formats are those of the families' documentation; the templates are written for these tests. A tokenizer has
+tokens for characters or bytes, and the control tokens of its family. A family decides how a conversation is written,
+which marks are tokens, and which tokens end an answer.
 """
 
 from pathlib import Path
@@ -31,9 +31,10 @@ def chat_model(name: str, *, window: int = 2048) -> LanguageModel:
 
 
 def _character_tokenizer() -> PreTrainedTokenizerFast:
-    letters = ["▁", *(chr(code) for code in range(33, 127))]
+    characters = ["▁", *(chr(code) for code in range(33, 127))]
     merges = [("▁", "t"), ("▁t", "h"), ("▁th", "e"), ("s", "t"), ("O", "s"), ("Os", "l"), ("Osl", "o")]
-    tokens = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(left + right for left, right in merges)]
+    byte_tokens = [f"<0x{byte:02X}>" for byte in range(256)]
+    tokens = ["<unk>", *byte_tokens, *characters, *(left + right for left, right in merges)]
     vocabulary = {token: index for index, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", byte_fallback=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])

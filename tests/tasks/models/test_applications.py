@@ -20,10 +20,7 @@ CONTEXT = QuestionContext("c", "conflicting", (PASSAGE,), ("8",))
 
 
 def cases(count: int = 1) -> list[applications.Case]:
-    all_cases = []
-    for number in range(count):
-        all_cases.append((question(f"When {number}?"), CONTEXT))
-    return all_cases
+    return [(question(f"When {number}?"), CONTEXT) for number in range(count)]
 
 
 def question(text: str) -> Question:
@@ -97,7 +94,7 @@ class Refused(Exception):
     ("error", "calls"),
     [(TimeoutError(), 3), (ConnectionResetError(), 3), (Refused(), 3), (KeyError("x"), 1), (SystemExit(2), 1)],
 )
-def test_transient_errors_are_retried(error: BaseException, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_transient_errors_are_retried(error: BaseException, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenacity.nap.time.sleep", lambda seconds: None)
     texts = []
 
@@ -147,7 +144,9 @@ def test_an_application_that_always_fails_ends_the_pass() -> None:
 
 
 @pytest.mark.parametrize(("error", "is_outage"), [(KeyError("x"), False), (ConnectionRefusedError(), True)])
-def test_only_an_outage_ends_a_pass_midway(error: Exception, is_outage: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_outages_end_passes_with_replies(
+    error: Exception, is_outage: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tenacity.nap.time.sleep", lambda seconds: None)
 
     def answer(text: str, passages: Any) -> str:
@@ -164,7 +163,7 @@ def test_only_an_outage_ends_a_pass_midway(error: Exception, is_outage: bool, mo
         assert {reply.state for reply in app.replies(all_cases[1:])} == {"failed"}
 
 
-def test_a_broken_application_ends_the_pass_early() -> None:
+def test_errors_before_any_reply_end_the_pass() -> None:
     calls = []
 
     def answer(text: str, passages: Any) -> str:
@@ -243,6 +242,6 @@ def test_function_named_by_workspace_is_not_imported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="which may be somebody else's; to run the function, add --model"):
         load_function(f"{file}:answer", is_in_workspace=True)
     assert not mark.exists()
-    applications.name_function(f"{file}:answer")
+    applications.trust_function(f"{file}:answer")  # as --model does
     load_function(f"{file}:answer", is_in_workspace=True)
     assert mark.exists()

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def limit_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return lambda tokens: monkeypatch.setitem(embedder.TOKENS_PER_BATCH, "cpu", tokens)
 
 
@@ -81,9 +81,9 @@ def recorded_pairs(judge: EntailmentModel) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("family", ["bert", "deberta"])
 def test_equivalent_means_each_entails_the_other(
-    family: str, tmp_path: Path, small_batches: Callable[[int], None]
+    family: str, tmp_path: Path, limit_batches: Callable[[int], None]
 ) -> None:
-    small_batches(64)
+    limit_batches(64)
     judge = model(save_entailment_model(tmp_path / family, family=family))
     matrix = equivalent(judge, ANSWERS)
     assert matrix.tolist() == expected(judge, ANSWERS)
@@ -93,22 +93,22 @@ def test_equivalent_means_each_entails_the_other(
 @pytest.mark.parametrize("tokens", [1, 64, 10_000])
 @pytest.mark.parametrize("questions", [None, ["Where?", "Which city is it?", "", "Who?", "Where?"]])
 def test_matrices_in_bulk_equal_single_ones(
-    questions: list[str] | None, tokens: int, folder: Path, small_batches: Callable[[int], None]
+    questions: list[str] | None, tokens: int, folder: Path, limit_batches: Callable[[int], None]
 ) -> None:
-    judges: tuple[Callable[[], Entailment], ...] = (lambda: model(folder), lambda: stand_in(0.5))
-    for judge in judges:
+    loaders: tuple[Callable[[], Entailment], ...] = (lambda: model(folder), lambda: stand_in(0.5))
+    for load in loaders:
         alone = [
-            equivalent(judge(), answers, None if questions is None else questions[number]).tolist()
+            equivalent(load(), answers, None if questions is None else questions[number]).tolist()
             for number, answers in enumerate(BULK)
         ]
-        small_batches(tokens)
-        matrices = judge().equivalent_in_bulk(BULK, questions)
+        limit_batches(tokens)
+        matrices = load().equivalent_in_bulk(BULK, questions)
         assert [matrix.tolist() for matrix in matrices] == alone
         assert any(matrix.sum() > len(matrix) for matrix in matrices)
 
 
-def test_progress_is_reported_between_batches(folder: Path, small_batches: Callable[[int], None]) -> None:
-    small_batches(64)
+def test_progress_is_reported_between_batches(folder: Path, limit_batches: Callable[[int], None]) -> None:
+    limit_batches(64)
     for judge in (model(folder), stand_in()):
         reported: list[float] = []
         with listening(reported.append):
@@ -118,7 +118,7 @@ def test_progress_is_reported_between_batches(folder: Path, small_batches: Calla
         assert max(reported) < 0.9 * len(BULK)
 
 
-def test_reverse_entailment_is_judged_after_forward_entailment(folder: Path) -> None:
+def test_reverse_entailment_is_judged_only_after_forward_entailment(folder: Path) -> None:
     judge = model(folder)
     with recorded_pairs(judge) as pairs:
         judge.equivalent_in_bulk(BULK)
@@ -134,7 +134,7 @@ def test_reverse_entailment_is_judged_after_forward_entailment(folder: Path) -> 
 
 
 @pytest.mark.parametrize("is_equivalent", [True, False])
-def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, small_batches: Callable[[int], None]) -> None:
+def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, limit_batches: Callable[[int], None]) -> None:
     judge = model(save_entailment_model(tmp_path / "tie", family="deberta"))
     pair = ["Rome", "the city of Bergen"]
     nearest = min(margin(judge, *pair), margin(judge, *reversed(pair)))
@@ -150,19 +150,19 @@ def test_a_near_tie_is_decided_alone(is_equivalent: bool, tmp_path: Path, small_
         judge.model.classifier.bias[2] -= nearest - target
     judge.model.register_forward_hook(differ_in_batches)
     for tokens in (1, 128, 10_000):
-        small_batches(tokens)
+        limit_batches(tokens)
         for bulk in ([pair], [ANSWERS[::-1]], [ANSWERS[:4], ANSWERS], [ANSWERS[4:], pair, ANSWERS]):
             for answers, matrix in zip(bulk, replace(judge).equivalent_in_bulk(bulk), strict=True):
                 if set(pair) <= set(answers):
                     assert matrix[answers.index(pair[0]), answers.index(pair[1])] == is_equivalent
 
 
-def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batches: Callable[[int], None]) -> None:
+def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, limit_batches: Callable[[int], None]) -> None:
     embedder = load_embedder(str(save_entailment_model(tmp_path / "tie")), device="cpu")
     pair = ["Rome", "Lima"]
 
-    def cosine(*texts: list[str]) -> float:
-        first, second = np.concatenate([embedder.embed(part) for part in texts]).astype(np.float64)
+    def cosine(*batches: list[str]) -> float:
+        first, second = np.concatenate([embedder.embed(batch) for batch in batches]).astype(np.float64)
         return float(first @ second)
 
     def differ_in_batches(network: Any, inputs: Any, output: Any) -> Any:
@@ -174,7 +174,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
     embedder.model.register_forward_hook(differ_in_batches)
     assert cosine(pair) != threshold
     for tokens in (1, 40, 10_000):
-        small_batches(tokens)
+        limit_batches(tokens)
         for answers in (pair, pair[::-1], ANSWERS, ANSWERS[::-1]):
             for increase, is_equivalent in ((0.0, True), (1e-9, False)):
                 matrix = equivalent(EmbeddingStandIn(embedder, threshold + increase), answers)

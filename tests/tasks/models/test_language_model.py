@@ -21,7 +21,7 @@ from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import capabilities
 from swaymeter.tasks.models.pretrained import choose_device, forget_models, resolve_dtype, weights_options
 from swaymeter.tasks.models.size import parameters_of
-from swaymeter.tasks.models.tokenizer import Tokenizer, local_tokenizer
+from swaymeter.tasks.models.tokenizer import Tokenizer, unloaded_model
 from tests.tasks.models.tiny import (
     CHAT,
     SEAMS,
@@ -106,11 +106,11 @@ def test_loading_options_have_dtype_and_device() -> None:
 
 
 class Linear4bit(torch.nn.Linear):
-    """A layer with the name of the layer of bitsandbytes."""
+    """A layer with the name of bitsandbytes' 4-bit layer."""
 
 
 def _load_as(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
-    """Let transformers load this network in place of every model."""
+    """Let transformers load this network in place of every model, as if bitsandbytes were installed."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: (network, {"missing_keys": []}))
     forget_models()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
@@ -258,11 +258,11 @@ def test_a_folder_without_sound_weights_has_no_size(tmp_path: Path) -> None:
     assert parameters_of(str(tmp_path)) is None
 
 
-def test_name_has_tokens_after_space_and_break() -> None:
+def test_name_has_tokens_after_space_and_newline() -> None:
     tokenizer = Tokenizer(byte_tokenizer([("Ġ", "N"), ("o", "r")]))
-    after_space, after_break = tokenizer.spellings("Norway")
-    assert (len(after_space), len(after_break)) == (len("Norway") - 1, len("Norway") - 1)
-    assert (tokenizer.decode(after_space), tokenizer.decode(after_break)) == (" Norway", "Norway")
+    after_space, after_newline = tokenizer.spellings("Norway")
+    assert (len(after_space), len(after_newline)) == (len("Norway") - 1, len("Norway") - 1)
+    assert (tokenizer.decode(after_space), tokenizer.decode(after_newline)) == (" Norway", "Norway")
 
 
 def test_downloaded_tokenizer_is_read_without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,8 +272,8 @@ def test_downloaded_tokenizer_is_read_without_network(tmp_path: Path, monkeypatc
     for identity, template in ((local, "hello"), (without_template, None)):
         tokenizer = byte_tokenizer(SEAMS, chat_template=template)
         tokenizer.save_pretrained(snapshot_folder(identity.location, identity.revision))
-    result = local_tokenizer(local)
+    result = unloaded_model(local)
     assert result is not None
     assert result.has_chat_template
-    assert local_tokenizer(without_template) is None  # the hub may have a file with its chat template
-    assert local_tokenizer(missing) is None
+    assert unloaded_model(without_template) is None  # the hub may have a file with its chat template
+    assert unloaded_model(missing) is None

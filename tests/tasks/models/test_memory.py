@@ -11,23 +11,23 @@ import torch
 from swaymeter.tasks.models.memory import release_memory
 
 MIB = 1 << 20
-# Prints how many pages the system clears for new tensors: before a task of a worker, and in two tasks.
-PAGES_CLEARED = """
+# Prints the page faults of new tensors, before a worker's task and in two tasks. At a fault, the system clears a page.
+PAGE_FAULTS = """
 import os, resource, sys, threading
 import torch
 from swaymeter.flows.execution import dask
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 
-def print_cleared_pages(*_):
+def print_page_faults(*_):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(10):
         torch.ones(4 << 20)  # 16 MiB
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def compute():  # in a thread, like Dask
-    print_cleared_pages()
-    dask.attempt, dask.misfit_of_worker = print_cleared_pages, lambda *_: ""
-    step = Step(StepId("score", "capital", "m"), print_cleared_pages, {}, {})
+    print_page_faults()
+    dask.attempt, dask.misfit_of_worker = print_page_faults, lambda *_: ""
+    step = Step(StepId("score", "capital", "m"), print_page_faults, {}, {})
     for _ in range(2):
         dask.attempt_in_worker(step, None, dask.package_version())
 
@@ -52,6 +52,6 @@ def test_memory_of_small_tensors_is_released() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc decides how much memory is kept")
 def test_a_worker_keeps_freed_memory() -> None:
-    as_dask = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}
-    before, _, after = map(int, subprocess.check_output([sys.executable, "-c", PAGES_CLEARED], env=as_dask).split())
+    environment = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}  # Dask's default for workers
+    before, _, after = map(int, subprocess.check_output([sys.executable, "-c", PAGE_FAULTS], env=environment).split())
     assert after < before / 10

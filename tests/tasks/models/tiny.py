@@ -123,13 +123,7 @@ def save_language_model(folder: Path, **options: Any) -> Path:
 
 
 def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[int, str] | None = None) -> Path:
-    """Save a random encoder with a classifier, and return its folder; loaded as an embedder, it has no classifier.
-
-    Args:
-        folder: The folder.
-        family: The family of the encoder.
-        labels: The labels, by default LABELS.
-    """
+    """Save a random encoder with a classifier, and return its folder; loaded as an embedder, it has no classifier."""
     torch.manual_seed(3)
     labels = labels or LABELS
     options: dict[str, Any] = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}

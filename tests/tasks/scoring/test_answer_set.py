@@ -17,7 +17,8 @@ from tests.tasks.models.reference_values import break_token, step_log_probs, tok
 from tests.tasks.models.tiny import SEAMS, byte_tokenizer, tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
-# The last token of "Where" joins the space after it. All queries are short, because one model has a window of 8 tokens.
+# With merged bytes, the last letter of "Where" and the space after it are one token. All queries are short, because
+# mistral has a window of 8 tokens.
 QUERIES = ["Q: So?\nA:", "Where", "At \n"]
 # Answers of few letters: each has a probability far above 0, even for a model of bytes.
 ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
@@ -34,7 +35,7 @@ def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDA
     stops = {token for token, text in enumerate(texts) if text.startswith(("\n", "."))} | end_tokens(model)
     log_probs = []
     for sequence in sequences:
-        # The last token is any token: the last step is the end after the alias.
+        # The token 0 stands for any token; the last step is the distribution after the alias, where the alias ends.
         steps = step_log_probs(model, sequence[:start], [*sequence[start:], 0]).double()
         longer = [other for other in sequences if other[: len(sequence)] == sequence and len(other) > len(sequence)]
         continuations = {other[len(sequence)] for other in longer}
@@ -74,18 +75,18 @@ def test_scores_and_mass_match_brute_force(family: str, tokens: str) -> None:
 
 
 def test_mass_is_the_probability_of_exclusive_answers() -> None:
-    """The answers are each letter, and each letter after a full stop."""
+    """Each character is an answer, and so is each character after a full stop."""
     model = tiny_language_model()
-    letters = [chr(letter) for letter in range(33, 127)]
-    with torch.no_grad():  # the model writes almost only letters and newlines
+    characters = [chr(code) for code in range(33, 127)]
+    with torch.no_grad():  # the model writes almost only these characters and newlines
         model.model.lm_head.weight *= 0
         model.model.lm_head.bias = torch.nn.Parameter(torch.full((len(model.tokenizer),), -20.0))
-        likely = [model.tokenizer(text)["input_ids"][0] for text in (*letters, "\n")]
+        likely = [model.tokenizer(text)["input_ids"][0] for text in (*characters, "\n")]
         model.model.lm_head.bias[likely] = 0.0
-    answers = [[letter] for letter in letters] + [[one + two] for one in letters for two in letters if one == "."]
+    answers = [[character] for character in characters] + [[f".{character}"] for character in characters]
     result = answer_set_persuasion(model, [""], ["Q:\n"], answers, terminators=("\n", "."))
-    # p(letter) = 1/95 for 94 letters. The newline and the full stop end an answer. But after ".", only the newline is
-    # an end, because a full stop continues to the answer "..".
+    # p(character) = 1/95 for 94 characters. The newline and the full stop end an answer. But after ".", only the
+    # newline is an end, because a full stop continues to the answer "..".
     by_hand = 93 / 95 * 2 / 95 + 1 / 95 * 1 / 95 + 94 / 95**2 * 2 / 95
     assert result.mass[0, 0] == pytest.approx(by_hand, rel=1e-3)
 
@@ -125,16 +126,16 @@ def test_fewer_terminators_give_less_mass(tiny: LanguageModel) -> None:
     assert only_end < only_line < default
 
 
-def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_order_and_parts_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     result = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
     with monkeypatch.context() as without_memory:
         without_memory.setattr(shared, "memory_budget", lambda device: 1)
         backwards = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1])
     np.testing.assert_allclose(result.scores, backwards.scores[::-1, ::-1], atol=1e-5)
     monkeypatch.setattr(complete_answers, "_PROMPTS_AT_ONCE", 1)
-    sliced = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
-    np.testing.assert_allclose(result.scores, sliced.scores, atol=1e-5)
-    np.testing.assert_allclose(result.mass, sliced.mass, rtol=1e-4)
+    in_parts = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
+    np.testing.assert_allclose(result.scores, in_parts.scores, atol=1e-5)
+    np.testing.assert_allclose(result.mass, in_parts.mass, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_missing_or_equal_answers_are_refused(answers: list[list[str]], message:
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
 
 
-def test_a_broken_score_names_query_and_context(tiny: LanguageModel) -> None:
+def test_invalid_terminators_and_broken_scores_are_refused(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="terminator"):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
     with pytest.raises(ScoreError, match="does not fit"):

@@ -55,11 +55,12 @@ def test_score_is_asymmetric_and_zero_for_equal_answers() -> None:
 
 def test_halves_of_closed_book_answers_are_compared() -> None:
     equal, different = [[0.5, 0.5]] * 4, [[0.5, 0.5], [0.75, 0.25]] * 2
-    halves, others = [[[0, 1]], [[0, 3]]], [[[2, 3]], [[1, 2]]]
-    assert between_halves(GroupedAnswers("a", equal, [[0, 1, 2, 3]], halves), others) == 0
-    groups = [[[0], [1]], [[0], [3]]], [[[2], [3]], [[2], [1]]]  # two of the four pairs of groups are equal
-    reverse = -0.5 * np.log(0.75 / 0.5) - 0.5 * np.log(0.25 / 0.5)
-    score = between_halves(GroupedAnswers("a", different, [[0, 2], [1, 3]], groups[0]), groups[1])
+    halves, other_halves = [[[0, 1]], [[0, 3]]], [[[2, 3]], [[1, 2]]]
+    assert between_halves(GroupedAnswers("a", equal, [[0, 1, 2, 3]], halves), other_halves) == 0
+    # Each half has two groups. Two of the four pairs of groups have equal distributions.
+    halves, other_halves = [[[0], [1]], [[0], [3]]], [[[2], [3]], [[2], [1]]]
+    reverse = -0.5 * np.log(0.75 / 0.5) - 0.5 * np.log(0.25 / 0.5)  # KL of (1/2, 1/2) from (3/4, 1/4)
+    score = between_halves(GroupedAnswers("a", different, [[0, 2], [1, 3]], halves), other_halves)
     assert score == pytest.approx((KL + reverse) / 4)
     assert between_halves(GroupedAnswers("a", equal, [[0, 1, 2, 3]]), []) is None
 
@@ -105,11 +106,9 @@ def test_scores_and_errors_match_pairs_of_groups(block: int, monkeypatch: pytest
 
 
 def test_without_half_samples_the_score_has_no_error() -> None:
-    sides = [_answers("without", 1), _answers("with", 2)]
-    (with_halves,), (without_halves,) = (
-        coherent_persuasions(first, [second]) for first, second in (sides, [replace(side, halves=()) for side in sides])
-    )
-    assert without_halves == (with_halves[0], None)
+    without, with_context = _answers("without", 1), _answers("with", 2)
+    ((score, _),) = coherent_persuasions(without, [with_context])
+    assert coherent_persuasions(replace(without, halves=()), [replace(with_context, halves=())]) == [(score, None)]
 
 
 def test_an_infinite_half_sample_is_named() -> None:
@@ -131,7 +130,7 @@ def test_unmatched_half_samples_are_refused() -> None:
 @pytest.mark.parametrize(
     ("p_query", "groups", "p_context", "message"),
     [
-        ([[0.5, 0.5]], [[0]], [[1.0]], "each token of one vocabulary"),
+        ([[0.5, 0.5]], [[0]], [[1.0]], "each token of the same vocabulary"),
         *(([[0.5, 0.5]], [[0]], [row], "row 0 of p_context") for row in ([0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0])),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query have different lengths"),

@@ -81,7 +81,7 @@ class _TwoDevices(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class _TensorConstructors(TorchFunctionMode):
-    """A mode that gives the results of torch.tensor and torch.as_tensor, which ignore dispatch modes, their device."""
+    """A mode that puts results of torch.tensor and torch.as_tensor, which ignore dispatch modes, on their device."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -154,7 +154,7 @@ def spread(model: LanguageModel) -> Iterator[LanguageModel]:
 
 
 def _module_devices(network: Any) -> dict[str, str]:
-    """Return the device of every layer, and of every module outside the layers without children."""
+    """Return the device of every layer. Outside the layers, return the device of every module without children."""
     layers, devices = list[str](), dict[str, str]()
     for name, module in network.named_modules():
         if name.startswith(tuple(f"{layer}." for layer in layers)):
@@ -300,11 +300,11 @@ def _leaves(value: Any) -> list[Any]:
 @pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "mistral", "bloom"])
 def test_scores_do_not_depend_on_the_device(family: str) -> None:
     model = tiny_language_model(family)
-    alone = {name: score(model) for name, score in SCORES.items()}
+    on_cpu = {name: score(model) for name, score in SCORES.items()}
     with spread(tiny_language_model(family)) as model:
-        result = {name: score(model) for name, score in SCORES.items()}
+        on_two_devices = {name: score(model) for name, score in SCORES.items()}
     for name in SCORES:
-        assert _leaves(result[name]) == _leaves(alone[name]), name
+        assert _leaves(on_two_devices[name]) == _leaves(on_cpu[name]), name
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -312,6 +312,6 @@ def test_scores_do_not_depend_on_the_device(family: str) -> None:
 @pytest.mark.parametrize("family", ["gpt2", "bloom", *EXPECTED])
 def test_scores_on_gpu_match_the_cpu(family: str, score: Callable[[LanguageModel], Any]) -> None:
     make = family_model if family in EXPECTED else tiny_language_model
-    alone, model = score(make(family)), make(family)
+    expected, model = score(make(family)), make(family)
     on_gpu = LanguageModel(model.model.to("cuda:0"), model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")
-    assert _leaves(score(on_gpu)) == _leaves(alone)
+    assert _leaves(score(on_gpu)) == _leaves(expected)

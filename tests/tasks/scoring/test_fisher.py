@@ -17,7 +17,7 @@ FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", 
 
 
 def _terms(model: LanguageModel, query: str, top_k: int) -> NDArray[np.float64]:
-    """Return p(a|q) ||g_a||^2 of the most probable tokens a by plain autograd, (top_k,)."""
+    """Return p(a|q) ||g_a||^2 of the likeliest tokens a, (top_k,); g_a is the gradient of log p(a|q), by autograd."""
     ids = torch.tensor([model.tokenizer(query, add_special_tokens=False)["input_ids"]])
     embeddings = model.model.get_input_embeddings()(ids).detach().requires_grad_()
     log_p = torch.log_softmax(model.model(inputs_embeds=embeddings).logits[0, -1], dim=-1)
@@ -47,7 +47,7 @@ def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle: Any)
 def test_every_architecture_agrees_with_plain_autograd(
     family: str, padding: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(gradients._PADDING, "cpu", padding)
+    monkeypatch.setitem(gradients._MAX_LENGTH_RATIO, "cpu", padding)
     model = tiny_language_model(family)
     by_autograd = [_terms(model, query, 7).sum() for query in QUERIES]
     fisher_susceptibility(model, QUERIES, top_k=7)  # the first call compares batches with queries read alone
@@ -101,7 +101,7 @@ def test_order_batches_and_memory_change_nothing(tiny: LanguageModel, monkeypatc
         np.testing.assert_allclose(alone.standard_error, result.standard_error, rtol=1e-4)
 
 
-def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
+def test_random_signs_depend_on_seed_and_query(tiny: LanguageModel) -> None:
     result, again, other = (fisher_susceptibility(tiny, QUERIES, top_k=None, seed=seed) for seed in (1, 1, 2))
     assert (result.trace == again.trace).all()
     assert (result.trace != other.trace).all()
@@ -114,7 +114,7 @@ def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
 
 @pytest.mark.parametrize("family", ["phi3 with LongRoPE", "rwkv"])
 def test_query_is_as_susceptible_in_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(gradients._PADDING, "cpu", 2.0)
+    monkeypatch.setitem(gradients._MAX_LENGTH_RATIO, "cpu", 2.0)
     model = family_model(family)
     # LongRoPE changes the positions of more than 40 tokens.
     queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]

@@ -1,4 +1,4 @@
-"""Standard errors from halves of the answers: by hand, and against the spread of scores over new samples."""
+"""Standard errors from halves of the answers, against the formula for a mean and the spread over new samples."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -56,18 +56,22 @@ def test_error_of_a_mean_is_its_standard_error(answers: int) -> None:
     halves = list(combinations(range(answers), answers // 2))
     means = [values[list(half)].mean() for half in halves]
     expected = values.std(ddof=1) / np.sqrt(answers)
-    correction = np.sqrt((len(halves) - 1) / len(halves))  # the halves are all halves, not a sample
+    # For all halves, the variance divides by their number. `standard_error` divides by the number less 1.
+    correction = np.sqrt((len(halves) - 1) / len(halves))
     assert standard_error(means, answers) == pytest.approx(expected / correction)
 
 
 def _draw_answers(
     random: np.random.Generator, shift: float = 0.0
 ) -> tuple[list[list[float]], np.ndarray, list[np.ndarray]]:
-    """Draw ten answers from four meanings with two wordings each: log-probabilities, equivalences, distributions."""
+    """Return log-probabilities, equivalences and distributions of ten answers: four meanings, two wordings each.
+
+    `shift` moves probability from the first meaning to the second.
+    """
     weights = np.array([0.45, 0.3, 0.15, 0.1]) + shift * np.array([-1, 1, 0, 0])
     wordings = np.outer(weights, [0.6, 0.4]).ravel()
     answers = random.choice(8, size=10, p=wordings)
-    distributions = (np.eye(8) * 0.6 + 0.05)[np.arange(8)]
+    distributions = np.eye(8) * 0.6 + 0.05
     return (
         [[float(np.log(wordings[answer]))] for answer in answers],
         (answers // 2)[:, None] == answers // 2,

@@ -1,4 +1,4 @@
-"""Greedy answers against a loop that reads one prompt at a time; conflicts, followed answers and counts by hand."""
+"""Greedy answers against prompts read alone; conflicts, followed answers and counts by hand."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,8 @@ LINES = [("Ċ", chr(letter)) for letter in range(33, 127)] + [("Ċ", "Ċ"), ("Ġ
 TOKENIZERS = {"bytes": byte_tokenizer(), "merged bytes": byte_tokenizer(SEAMS), "lines": byte_tokenizer(LINES)}
 
 
-def _alone(model: LanguageModel, prompt: str, limit: int) -> str:
+def _answer_alone(model: LanguageModel, prompt: str, limit: int) -> str:
+    """Return the greedy answer to a prompt that is read alone."""
     answer: list[int] = []
     while len(answer) < limit:
         token = int(log_probs(model, [[*tokens_of(model, prompt), *answer]])[0].argmax())
@@ -44,7 +45,7 @@ def test_answers_match_prompts_read_alone(family: str, tokens: str) -> None:
     model = tiny_language_model(family, tokenizer=tokenizer)
     model.model.generation_config.eos_token_id = [1, *range(200, 230)]  # some answers end before the limit
     result, engine = greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=8)
-    alone = [[_alone(model, context + query, 8) for context in CONTEXTS] for query in QUERIES]
+    alone = [[_answer_alone(model, context + query, 8) for context in CONTEXTS] for query in QUERIES]
     assert result == alone
     assert len({text for texts in alone for text in texts}) > 3
     assert engine == ("plain" if family == "bloom" else "prefix tree")
@@ -68,9 +69,9 @@ def test_equal_contexts_are_answered_once() -> None:
 
 
 @pytest.mark.parametrize("family", ["llama", "bloom"])
-def test_reading_stops_at_the_last_end(family: str) -> None:
+def test_reading_stops_once_all_answers_end(family: str) -> None:
     model = tiny_language_model(family)
-    model.model.generation_config.eos_token_id = list(range(len(model.tokenizer)))
+    model.model.generation_config.eos_token_id = list(range(len(model.tokenizer)))  # every first token ends its answer
     greedy_answers(model, CONTEXTS, QUERIES)
     passes = []
     for limit in (1, 10):
@@ -89,13 +90,12 @@ def test_unusable_limits_and_prompts_are_refused(tiny: LanguageModel) -> None:
 
 @pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
 def test_nan_within_answer_is_raised_with_its_prompt(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only one answer begins with the token whose embedding is NaN."""
     monkeypatch.setattr(greedy, "engine", lambda *_, **__: engine)
     model = tiny_language_model()
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
     prompts = [tokens_of(model, context + query) for query in queries for context in contexts]
     tokens = log_probs(model, prompts).argmax(dim=1).tolist()
-    # The first prompt after those of the first query whose answer begins like no other answer.
+    # Only the answer to prompt `number` begins with `token`. The prompt is not of the first query.
     number, token = next(
         (number, token) for number, token in enumerate(tokens) if tokens.count(token) == 1 and number > 1
     )
@@ -162,9 +162,9 @@ def test_answers_follow_original_or_context(
     assert follows(text, query_type, answer, kind, context_object) == expected
 
 
-def replies(kinds: Sequence[tuple[Conflict | None, Follows]]) -> list[Reply]:
-    """Return a reply for each kind, each after a different context."""
-    return [Reply(f"{number}.\n", *kind) for number, kind in enumerate(kinds)]
+def replies(pairs: Sequence[tuple[Conflict | None, Follows]]) -> list[Reply]:
+    """Return a reply for each pair of conflict and followed answer, each after a different context."""
+    return [Reply(f"{number}.\n", *pair) for number, pair in enumerate(pairs)]
 
 
 def test_distinct_contexts_count_once() -> None:
@@ -176,7 +176,7 @@ def test_distinct_contexts_count_once() -> None:
 
 
 def test_counts_and_ratios_match_hand_worked_values() -> None:
-    kinds: list[tuple[Conflict | None, Follows]] = [
+    pairs: list[tuple[Conflict | None, Follows]] = [
         ("substitution", "original"),
         ("substitution", "original"),
         ("substitution", "original"),
@@ -190,20 +190,20 @@ def test_counts_and_ratios_match_hand_worked_values() -> None:
         (None, "context"),
         (None, "other"),
     ]
-    assert count(replies(kinds)) == {
+    assert count(replies(pairs)) == {
         "original": 3,
         "substitute": 1,
         "memorization_ratio": 0.75,
         "negation_original": 1,
-        "negation_substitute": 2,
+        "negation_substitute": 2,  # after a negation, "other" is a substitute, too
         "all_original": 5,
         "all_substitute": 4,
         "memorization_ratio_all": 5 / 9,
     }
 
 
-@pytest.mark.parametrize("kinds", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
-def test_ratio_without_counted_replies_is_none(kinds: list[tuple[Conflict | None, Follows]]) -> None:
-    result = count(replies(kinds))
+@pytest.mark.parametrize("pairs", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
+def test_ratio_without_counted_replies_is_none(pairs: list[tuple[Conflict | None, Follows]]) -> None:
+    result = count(replies(pairs))
     assert (result["memorization_ratio"], result["memorization_ratio_all"]) == (None, None)
     assert [result[name] for name in ("original", "substitute", "all_original", "all_substitute")] == [0, 0, 0, 0]

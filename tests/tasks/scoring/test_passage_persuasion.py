@@ -14,11 +14,11 @@ from tests.tasks.models.reference_values import break_token, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 QUESTION = "\n\nQ: When does it open?\nA:"
-PARTS = ["[1] It opens at nine.", "It has three doors.", "It opens at ten, says Ann."]
+PASSAGES = ["[1] It opens at nine.", "It has three doors.", "It opens at ten, says Ann."]
 
 
 def naive(model: LanguageModel, with_passage: list[int], without: list[int]) -> float:
-    """Return the divergence of the prompt with the passage from the prompt without it, each read alone."""
+    """Return the divergence of the distribution with the passage from the distribution without the passage, in nats."""
     with torch.inference_mode():
         p, q = (
             model.model(torch.tensor([prompt])).logits[0, -1].double().softmax(0) for prompt in (with_passage, without)
@@ -26,13 +26,14 @@ def naive(model: LanguageModel, with_passage: list[int], without: list[int]) -> 
     return math.fsum(a * math.log(a / b) for a, b in zip(p.tolist(), q.tolist(), strict=True))
 
 
-def pairs(model: LanguageModel, parts: list[str] = PARTS) -> list[tuple[list[int], list[int]]]:
+def pairs(model: LanguageModel, passages: list[str] = PASSAGES) -> list[tuple[list[int], list[int]]]:
     """Return, for each passage, the prompt with all passages and the prompt without this passage."""
 
     def tokens(passages: list[str]) -> list[int]:
         return tokens_of(model, "\n".join(passages) + QUESTION)
 
-    return [(tokens(parts), tokens(parts[:number] + parts[number + 1 :])) for number in range(len(parts))]
+    all_passages = tokens(passages)
+    return [(all_passages, tokens(passages[:number] + passages[number + 1 :])) for number in range(len(passages))]
 
 
 @pytest.mark.parametrize(("family", "engine"), [("llama", PREFIX_TREE), ("gpt2", PREFIX_TREE), ("mamba", PLAIN)])
@@ -42,7 +43,7 @@ def test_scores_match_a_naive_computation(
 ) -> None:
     monkeypatch.setattr(scoring, "MAX_PROMPTS", limit)
     model = tiny_language_model(family)
-    prompts = [*pairs(model), *pairs(model, PARTS[::-1]), *pairs(model, PARTS[:1])]
+    prompts = [*pairs(model), *pairs(model, PASSAGES[::-1]), *pairs(model, PASSAGES[:1])]
     results = passage_persuasion(model, prompts)
     expected = [naive(model, *pair) for pair in prompts]
     assert [result.score for result in results] == pytest.approx(expected, abs=1e-4, rel=0)

@@ -44,7 +44,7 @@ def test_two_opposed_contexts_match_hand_worked_scores() -> None:
 
 
 def test_disjoint_contexts_reach_the_bound() -> None:
-    # A logit of minus infinity is refused. A probability that is rounded to zero is accepted.
+    # exp(-200) is rounded to zero, which is accepted. A logit of minus infinity would be refused.
     log_probs = torch.tensor([[0.0, -200.0, -200.0], [-200.0, 0.0, -200.0]])
     weights = np.array([0.25, 0.75])
     np.testing.assert_allclose(_scores(log_probs, weights), -np.log(weights), atol=1e-6)
@@ -62,7 +62,7 @@ def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
     np.testing.assert_allclose(result.susceptibility, result.scores.mean(axis=1))
 
 
-def test_susceptibility_is_mean_of_persuasion_and_mutual_information() -> None:
+def test_weighted_mean_of_scores_is_mutual_information() -> None:
     generator = torch.Generator().manual_seed(5)
     log_probs = torch.log_softmax(torch.randn(4, 5000, generator=generator, dtype=torch.float64), dim=1)
     weights = np.array([0.1, 0.2, 0.3, 0.4])
@@ -71,12 +71,12 @@ def test_susceptibility_is_mean_of_persuasion_and_mutual_information() -> None:
     assert weights @ _scores(log_probs.float(), weights) == pytest.approx(information, abs=1e-6)
 
 
-def test_rounding_of_normalisers_is_forgiven() -> None:
+def test_rounded_normalisers_barely_change_scores() -> None:
     generator = torch.Generator().manual_seed(6)
     log_probs = torch.log_softmax(torch.randn(3, 5000, generator=generator), dim=1)
     rounded = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
     weights = np.array([0.5, 0.25, 0.25])
-    # The plain sum of p log(p / m) would have an error of 1e-5. Here, the error is 1e-5 of the score.
+    # The plain sum of p log(p / m) would have an absolute error of 1e-5. The scores have a relative error of 1e-5.
     result = persuasion_scores(rounded, torch.tensor(weights, dtype=torch.float32))
     np.testing.assert_allclose(result, _scores(log_probs, weights), rtol=2e-5)
 

@@ -50,7 +50,7 @@ def test_overlapping_groups_follow_the_answer_that_joined_last() -> None:
     assert group_answers(np.ones((3, 3), dtype=bool), grouping="overlapping") == [[0, 1, 2]]
 
 
-def test_later_first_members_take_answers_over() -> None:
+def test_later_groups_take_equivalent_answers_over() -> None:
     # 0 takes 1 and 3. No group has 2, so 2 opens a group and takes 3 over. 4 is alone.
     chain = equivalence(5, (0, 1), (0, 3), (1, 2), (2, 3))
     assert group_answers(chain, grouping="first_member") == [[0, 1], [2, 3], [4]]
@@ -117,7 +117,7 @@ def test_bounds_are_reached() -> None:
         assert semantic_entropy([[-2.0]] * 10, apart, kind=kind) == pytest.approx(np.log(10))
 
 
-def test_improbable_answers_stay_finite() -> None:
+def test_entropy_of_improbable_answers_is_finite() -> None:
     long = [[-100.0] * 20, [-120.0] * 20]
     assert semantic_entropy(long, [[0], [1]]) == pytest.approx(2200)
     assert semantic_entropy(long, [[0], [1]], kind="rao") == pytest.approx(0, abs=1e-6)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.snapshot import QUERY_NAMES, Comparison, Row, Snapshot, _typed
+from swaymeter.data.dataset.snapshot import SQL_NAMES, Comparison, Row, Snapshot, _typed
 from swaymeter.data.randomness import generator
 from swaymeter.tasks.statistics.changes import (
     add_directions,
@@ -65,11 +65,12 @@ def test_a_planted_change_is_detected() -> None:
 
 
 def rows_of(source: Snapshot, model: str) -> list[Row]:
+    """Return the replies of a model, in the columns from which `snapshot` makes a run."""
     frame = source.select((model, "float32"))["answers_of_questions"]
     return frame.drop(columns="context_id").rename(columns={"context": "context_id"}).to_dict("records")
 
 
-def test_differences_of_studies_are_minus_those_over_time() -> None:
+def test_differences_between_studies_have_the_opposite_sign() -> None:
     over_time, between_studies = (compare_snapshots(run(), run(0.8), over_time=flag).numbers for flag in (True, False))
     assert [row["difference"] for row in between_studies] == [-row["difference"] for row in over_time]
     assert [row["p"] for row in between_studies] == [row["p"] for row in over_time]
@@ -96,18 +97,18 @@ def test_single_models_with_different_names_are_compared() -> None:
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
     incomplete = snapshot(rows_of(run(models=("m1",)), "m1")[3:])  # without the replies to q0
-    (counts,) = unmatched_items(compare_snapshots(run(models=("m1",)), incomplete)).values()
-    ((reason, quantities),) = [(reason, keys) for reason, keys in counts.items() if ("follows", "original") in keys]
-    assert reason == "1 of 40 in A not asked in B"
+    (phrases,) = unmatched_items(compare_snapshots(run(models=("m1",)), incomplete)).values()
+    ((phrase, quantities),) = [item for item in phrases.items() if ("follows", "original") in item[1]]
+    assert phrase == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
 
 
 def test_studies_without_questions_are_compared() -> None:
     row = {"model": "m", "dtype": "float32", "entity": "real", "query_type": "open", "susceptibility": 0.5}
     queries = pd.DataFrame([row | {"query_id": f"q{number}"} for number in range(9)])
-    replies = pa.schema((name, pa.string()) for name in run().frames[QUERY_NAMES["reply"]]).empty_table().to_pandas()
+    replies = pa.schema((name, pa.string()) for name in run().frames[SQL_NAMES["reply"]]).empty_table().to_pandas()
     study = Snapshot(
-        Dataset(Path(), ()), frames={QUERY_NAMES["query"]: queries, QUERY_NAMES["reply"]: _typed("reply", replies)}
+        Dataset(Path(), ()), frames={SQL_NAMES["query"]: queries, SQL_NAMES["reply"]: _typed("reply", replies)}
     )
     comparison = compare_snapshots(study, study)
     assert {row["difference"] for row in comparison.numbers} == {0}
@@ -142,10 +143,7 @@ def test_equal_runs_have_zero_differences() -> None:
     assert {row["p"] for row in numbers if row["n"] and not row["untestable"]} == {1.0}
 
 
-# ---- replies and settings --------------------------------------------------------------------------------------------
-
-
-COMPLETE = {"swaymeter": '"1"'}  # the version of the package, a setting of every completed run
+COMPLETED = {"swaymeter": '"1"'}  # the version of the package, a setting of every completed run
 
 
 def compare(before: Snapshot, after: Snapshot) -> Comparison:
@@ -186,8 +184,8 @@ def test_a_flipped_reply_has_both_verdicts() -> None:
         ({"seed": "0"}, {"seed": "1"}, ["seed"]),
         ({}, {"prompt.system": '"Be brief."'}, ["prompt.system"]),
         ({}, {"answers.samples": "5"}, []),  # an incomplete run stores no parameters
-        (COMPLETE, {**COMPLETE, "answers.samples": "5"}, ["answers.samples"]),
-        (COMPLETE, {**COMPLETE, "revision of m (float32)": '"1a"'}, []),  # a new model has no earlier revision
+        (COMPLETED, {**COMPLETED, "answers.samples": "5"}, ["answers.samples"]),
+        (COMPLETED, {**COMPLETED, "revision of m (float32)": '"1a"'}, []),  # a new model has no earlier revision
         ({"revision of m (float32)": '"1a"'}, {"revision of m (float32)": '"2b"'}, ["revision of m (float32)"]),
     ],
 )
@@ -204,6 +202,6 @@ def test_different_settings_are_listed(before: dict[str, str], now: dict[str, st
         ("ab", "c", ["aa", "bb", "cc"]),
     ],
 )
-def test_only_a_single_replaced_model_is_paired(before: str, after: str, pairs: list[str]) -> None:
+def test_only_single_models_are_paired_with_their_replacement(before: str, after: str, pairs: list[str]) -> None:
     runs = ([(name, "float32") for name in names] for names in (before, after))
     assert ["".join(name for name, _ in pair) for pair in model_pairs(*runs, over_time=True)] == pairs

@@ -16,7 +16,7 @@ COLUMNS = ["model", "dtype", "relation", "query_type", "query_id", "entity", "su
 
 
 def computed(**rows: list[Row]) -> list[Row]:
-    """Return the rows of the statistic; SQL queries that are not given have no rows."""
+    """Return the correlations over the rows of each named query; other named queries have no rows."""
     frames = {
         name: pd.DataFrame(rows.get(name, []), columns=[*COLUMNS, *measures])
         for name, measures in MEASURES_BY_QUERY.items()
@@ -88,9 +88,9 @@ def test_relations_are_correlated_by_means_of_their_queries() -> None:
 
 
 def test_query_without_a_score_is_no_pair() -> None:
-    lacking = fisher("capital", "open", [(np.nan, 5), (8, np.nan)])
-    assert computed(fisher_of_queries=OPEN + lacking) == computed(fisher_of_queries=OPEN)
-    assert computed(fisher_of_queries=lacking) == []
+    unscored = fisher("capital", "open", [(np.nan, 5), (8, np.nan)])
+    assert computed(fisher_of_queries=OPEN + unscored) == computed(fisher_of_queries=OPEN)
+    assert computed(fisher_of_queries=unscored) == []
 
 
 def test_models_and_measures_are_separate_and_sorted() -> None:
@@ -118,7 +118,8 @@ def test_an_infinite_score_is_refused() -> None:
         computed(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)]))
 
 
-PAIRS = [
+# Relations and entities, with the measure and the susceptibility of each query.
+ENTITIES: list[tuple[str, str, list[tuple[float, float]]]] = [
     ("capital", "Norway", [(1, 5), (1, 7)]),
     ("capital", "Peru", [(2, 4)]),
     ("capital", "Oman", [(3, 1)]),
@@ -133,7 +134,7 @@ PAIRS = [
 )
 def test_degree_and_frequency_are_correlated_by_entity(query: str, measure: str) -> None:
     scores = [
-        row for relation, entity, pairs in PAIRS for row in queries(relation, "open", measure, pairs, entity=entity)
+        row for relation, entity, pairs in ENTITIES for row in queries(relation, "open", measure, pairs, entity=entity)
     ]
     rows = [row for row in computed(**{query: scores}) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {
@@ -145,8 +146,8 @@ def test_degree_and_frequency_are_correlated_by_entity(query: str, measure: str)
     assert pooled["spearman_low"] < -0.9 < pooled["spearman_high"]
     assert pooled["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 9], [6, 4, 1, 2, 0.5])[0, 1])
     assert row_of(rows, measure_a=measure, relation="capital")["n"] == 3
-    alone = row_of(rows, measure_a=measure, relation="father")
-    assert (alone["n"], alone["untestable"]) == (2, "too few pairs")
+    father = row_of(rows, measure_a=measure, relation="father")
+    assert (father["n"], father["untestable"]) == (2, "too few pairs")
 
 
 COMMON = {"model": "m", "dtype": "float32", "query_type": "open"}

@@ -11,12 +11,12 @@ from swaymeter.data.records.tables import QUESTIONS
 from swaymeter.tasks.statistics.changes import FACT_FIELDS, QUESTION_FIELDS, dataset_changes
 from tests.data.dataset_samples import KENYA, NORWAY, PERU, changed, disputed, fact, iri, question
 
+# NORWAY, PERU and KENYA are facts; OSLO, LIMA and GULF are questions.
 OSLO = question(partition="static", edits=1)
 LIMA = question(
     subject="Peru", subject_id=WikidataId("Q419"), object="Lima", object_id=WikidataId("Q2868"), question_id="a2"
 )
 GULF = disputed()
-Counts = dict[str, tuple[int, int, int, int]]
 
 
 def dataset(*rows: Fact | Question) -> Dataset:
@@ -24,7 +24,7 @@ def dataset(*rows: Fact | Question) -> Dataset:
     return Dataset(Path("somewhere"), facts, (), tuple(row for row in rows if isinstance(row, Question)))
 
 
-def counts(result: DatasetChanges) -> Counts:
+def counts(result: DatasetChanges) -> dict[str, tuple[int, int, int, int]]:
     """Return the numbers of added, removed, changed and equal rows, by relation."""
     groups = (*result.relations, *result.questions)
     return {group.relation: (len(group.added), len(group.gone), len(group.changed), group.same) for group in groups}
@@ -131,14 +131,14 @@ def test_several_facts_of_a_subject_are_matched() -> None:
     oslo, bergen, tromsø = (without_iris(NORWAY, object=name) for name in ("Oslo", "Bergen", "Tromsø"))
     assert counts(dataset_changes(dataset(oslo, bergen), dataset(bergen))) == {"capital": (0, 1, 0, 1)}
     assert dataset_changes(dataset(oslo, bergen), dataset(bergen)).relations[0].gone == (oslo,)
-    larger = replace(bergen, subject_degree=7)
-    result = dataset_changes(dataset(oslo, bergen), dataset(larger, tromsø)).relations[0]
+    edited = replace(bergen, subject_degree=7)
+    result = dataset_changes(dataset(oslo, bergen), dataset(edited, tromsø)).relations[0]
     assert {(pair.old.object, pair.new.object) for pair in result.changed} == {("Bergen", "Bergen"), ("Oslo", "Tromsø")}
     result = dataset_changes(dataset(oslo, tromsø), dataset(bergen, replace(oslo, subject_degree=7))).relations[0]
     assert {(pair.old.object, pair.new.object) for pair in result.changed} == {("Oslo", "Oslo"), ("Tromsø", "Bergen")}
     assert counts(dataset_changes(dataset(oslo, oslo), dataset(oslo))) == {"capital": (0, 1, 0, 1)}
-    alike = dataset_changes(dataset(bergen, larger), dataset(larger)).relations[0]
-    assert (alike.gone, alike.changed, alike.same) == ((bergen,), (), 1)
+    result = dataset_changes(dataset(bergen, edited), dataset(edited)).relations[0]
+    assert (result.gone, result.changed, result.same) == ((bergen,), (), 1)
 
 
 def test_a_renamed_object_is_matched_by_its_iri() -> None:

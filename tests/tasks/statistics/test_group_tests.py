@@ -54,7 +54,7 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
 
 
 def hand_worked_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    prompts = [
+    prompts = [  # query, kind, relevant, contexts, persuasion
         ("q1", "base", True, 1, 4.0),
         ("q1", "base", False, 3, 0.0),
         ("q1", "assertive", True, 3, 8.0),
@@ -67,7 +67,7 @@ def hand_worked_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     ]
     columns = ("kind", "relevant", "contexts", "persuasion")
     persuasion = [query(name) | dict(zip(columns, values, strict=True)) for name, *values in prompts]
-    susceptibilities = [
+    susceptibilities = [  # query, invented, susceptibility
         ("q1", False, 1.0),
         ("q2", False, 2.0),
         ("q3", True, 3.0),
@@ -143,9 +143,9 @@ def test_comparison_without_scores_has_no_tests() -> None:
     assert {row["comparison"] for row in rows} == {"familiarity"}
 
 
-def test_entities_are_pairs_of_means_of_queries() -> None:
-    # Norway has two queries, with the relevant scores 4 and 8. Oman has no irrelevant score, so it is no pair.
-    scores = [
+def test_means_of_an_entity_are_a_pair() -> None:
+    # Norway has two queries, so its means are (4 + 8) / 2 and (1 + 2) / 2. Oman is no pair: it has no irrelevant score.
+    scores = [  # query, entity, relevant, persuasion
         (1, "Norway", True, 4.0),
         (1, "Norway", False, 1.0),
         (2, "Norway", True, 8.0),
@@ -206,12 +206,12 @@ def test_familiarity_is_adjusted_for_name_length() -> None:
 
 
 def followed(answers: list[tuple[str, str, float]]) -> pd.DataFrame:
-    """Return the rows of the SQL query on answers: entity, whose answer, persuasion."""
+    """Return the rows of `followed_levels`, by level and by entity; answers are (entity, followed side, persuasion)."""
     about = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
     rows = pd.DataFrame(
         [
-            {**about, "entity": entity, "follows": follows, "persuasion": persuasion, "level": persuasion}
-            for entity, follows, persuasion in answers
+            {**about, "entity": entity, "follows": side, "persuasion": score, "level": score}
+            for entity, side, score in answers
         ]
     )
     rows = rows.assign(squared_persuasion=rows["persuasion"] ** 2)

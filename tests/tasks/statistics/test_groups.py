@@ -16,9 +16,10 @@ from swaymeter.tasks.statistics.groups import COMPARISONS, MEANS, PERSUASION, SE
 from swaymeter.tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
+# The label and the type of each entity; the label and the strength of each context.
 LABELS = {"Ann": "old", "Bea": "old", "Cat": "old", "Dan": "young", "Eli": "young", "Fay": "old", "Gus": "young"}
 TYPES = {"Ann": "x", "Bea": "x", "Cat": "y", "Dan": "x", "Eli": "x"}
-TONES = (("negative", 2), ("negative", 1), ("neutral", None), ("positive", 1))
+CONTEXTS = (("negative", 2), ("negative", 1), ("neutral", None), ("positive", 1))
 
 
 def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: int = 0) -> Frames:
@@ -39,7 +40,7 @@ def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: in
             "type": TYPES.get(entity) if types else None,
         }
         queries.append({**about, "contexts": 4, "susceptibility": rng.random()})
-        for (label, strength), relevant in product(TONES, (True, False)):
+        for (label, strength), relevant in product(CONTEXTS, (True, False)):
             kind = {"context_label": label, "strength": strength, "relevant": relevant, "contexts": 1}
             prompts.append({**about, **kind, "persuasion": rng.random()})
     nullable = {"strength": "Int64", "relevant": "boolean"}
@@ -98,7 +99,7 @@ def test_only_contexts_about_the_entity_are_compared() -> None:
     assert rows[3]["mean_a"] == pytest.approx(negative[negative["strength"] == 2]["persuasion"].mean())
 
 
-def test_labels_are_compared_within_types_that_have_both() -> None:
+def test_labels_are_compared_within_types_with_both_labels() -> None:
     rows = COMPARISONS.rows(frames(("one",), types=True), 3)
     labels = selected(rows, comparison="label")
     assert [(row["within"], row["n_a"], row["n_b"]) for row in labels] == [("all", 4, 3), ("x", 2, 2)]
@@ -126,13 +127,13 @@ def test_p_is_adjusted_by_comparison() -> None:
 def test_means_cover_entities_by_label_and_context() -> None:
     scores = frames(("one",), types=True)
     rows = MEANS.rows(scores, 3)
-    by_label = {tuple(row["group_values"]): row for row in rows}
+    rows_by_group = {tuple(row["group_values"]): row for row in rows}
     old = list(means(scores, label="old").values())
-    assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (4, pytest.approx(np.mean(old)))
-    assert by_label["old", "y"]["mean"] == pytest.approx(means(scores)["Cat"])
-    assert by_label["young", "the same", "neutral", ""]["n"] == 3  # contexts about the entity itself
-    # Labels, labels within types; labels by contexts about the same or another entity, with each tone and strength.
-    assert len(rows) == 2 + 3 + 2 * 2 * len(TONES)
+    assert (rows_by_group[("old",)]["n"], rows_by_group[("old",)]["mean"]) == (4, pytest.approx(np.mean(old)))
+    assert rows_by_group["old", "y"]["mean"] == pytest.approx(means(scores)["Cat"])
+    assert rows_by_group["young", "the same", "neutral", ""]["n"] == 3  # contexts about the entity itself
+    # 2 labels; 3 labels within types; 2 labels by contexts about the same or another entity, by label and strength.
+    assert len(rows) == 2 + 3 + 2 * 2 * len(CONTEXTS)
 
 
 def test_rows_fit_their_tables_in_any_order() -> None:

@@ -16,15 +16,12 @@ from tests.tasks.statistics.rows import row_of
 
 Row = dict[str, Any]
 MODEL = {"model": "m", "dtype": "float32"}
-OUTCOME = {"persuaded_as_published": None, "stubborn_as_published": None, "states_answer": True}
 
 
 def instance(
     number: int, partition: str, condition: str, persuasion: float, outcome: str = "other", **values: Any
 ) -> Row:
     """Return a question with a context; question n is about subject n // 2."""
-    entropies = {f"{name}_{when}": None for name in ENTROPIES for when in ("without", "with")}
-    numbers = dict.fromkeys(CORRELATED) | entropies
     return {
         **MODEL,
         "relation": "P36",
@@ -38,14 +35,16 @@ def instance(
         "outcome": outcome,
         "answers": 10,
         "answers_without": 10,
-        **OUTCOME,
-        **numbers,
+        "persuaded_as_published": None,
+        "stubborn_as_published": None,
+        "states_answer": True,
+        **dict.fromkeys(CORRELATED),
+        **{f"{name}_{when}": None for name in ENTROPIES for when in ("without", "with")},
         **values,
     }
 
 
 def answer(number: int, partition: str, condition: str, accurate: bool | None, entropy: float) -> Row:
-    """Return a reply to a question under a condition."""
     return {
         **MODEL,
         "relation": "P36",
@@ -64,6 +63,7 @@ def answer(number: int, partition: str, condition: str, accurate: bool | None, e
 
 
 def computed(name: str, **rows: list[Row]) -> list[Row]:
+    """Return the rows of a statistic, and check that they do not depend on the order of their input."""
     frames = {query: pd.DataFrame(query_rows) for query, query_rows in rows.items()}
     result = STATISTICS[name].rows(frames, 0)
     shuffled = {query: frame.sample(frac=1, random_state=1) for query, frame in frames.items()}
@@ -150,9 +150,11 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
     assert {row["measure_a"] for row in result} == {"edits"}
 
 
+PREDICTORS = ("edits", "subject_popularity", "object_popularity")
+
+
 def regression_rows(rows: list[Row]) -> list[Row]:
-    predictors = ("edits", "subject_popularity", "object_popularity")
-    statistic = regression_on("of_three", 1, "summed", *predictors)  # name, version, kind of entropies
+    statistic = regression_on("of_three", 1, "summed", *PREDICTORS)  # name, version, kind of entropies
     result = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
     assert statistic.table.of(result).num_rows == len(result)
     return result
@@ -174,23 +176,22 @@ def test_rows_without_predictor_are_left_out_and_counted() -> None:
     ]
     edits = row_of(regression_rows(rows), partition="temporal", condition="original", predictor="edits")
     assert (edits["n"], edits["left_out"], edits["subjects"]) == (20, 4, 10)
-    alone = row_of(regression_rows(rows[4:]), partition="temporal", condition="original", predictor="edits")
-    same = ("beta", "standard_error", "p", "subject_standard_error", "r_squared")
-    assert [edits[name] for name in same] == [alone[name] for name in same]
+    complete = row_of(regression_rows(rows[4:]), partition="temporal", condition="original", predictor="edits")
+    columns = ("beta", "standard_error", "p", "subject_standard_error", "r_squared")
+    assert [edits[name] for name in columns] == [complete[name] for name in columns]
 
 
 def test_a_missing_or_constant_predictor_is_named() -> None:
     rng = np.random.default_rng(2)
 
     def rows(partition: str, **values: Any) -> list[Row]:
-        numbers = {"edits": 2, "subject_popularity": 1.0, "object_popularity": 1.0}
         return [
             instance(
                 number,
                 partition,
                 "original",
                 float(rng.normal()),
-                **{name: float(rng.normal()) for name in numbers} | values,
+                **{name: float(rng.normal()) for name in PREDICTORS} | values,
             )
             for number in range(9)
         ]
@@ -220,13 +221,13 @@ def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
     )
 
 
-def classes_of(entropies: EntropyClasses, frame: pd.DataFrame) -> tuple[list[Row], list[Row]]:
+def classes_of(classes: EntropyClasses, frame: pd.DataFrame) -> tuple[list[Row], list[Row]]:
     """Return the rows of the classes over all partitions, and the rows of the words of each class."""
-    counts, topics = entropies.statistics
-    rows, words = (statistic.rows({"texts_of_instances": frame}, 0) for statistic in (counts, topics))
-    assert topics.table.of(words).num_rows == len(words)
+    counts, class_words = classes.statistics
+    rows, word_rows = (statistic.rows({"texts_of_instances": frame}, 0) for statistic in (counts, class_words))
+    assert class_words.table.of(word_rows).num_rows == len(word_rows)
     grouped = [{**row, **dict(zip(row["grouped_by"], row["group_values"], strict=True))} for row in rows]
-    return [row for row in grouped if row["partition"] == "all"], words
+    return [row for row in grouped if row["partition"] == "all"], word_rows
 
 
 def test_bounds_define_the_classes() -> None:
@@ -297,13 +298,13 @@ def test_words_of_most_texts_are_left_out() -> None:
     assert scores.sum(axis=1) == pytest.approx([1, 1])
 
 
-def test_a_text_counts_once_per_occurrence() -> None:
-    texts = ["red cat", "dog", "sun", "dog", "sun", "moon", "moon"]
-    once = tf_idf([texts[0], *texts[1:]], [0, 1, 1, 1, 1, 1, 1], 2)[1]
-    again = tf_idf([texts[0], texts[0] + " ", *texts[1:]], [0, 0, 1, 1, 1, 1, 1, 1], 2)[1]
-    same = tf_idf([texts[0], texts[0], *texts[1:]], [0, 0, 1, 1, 1, 1, 1, 1], 2)[1]
-    assert again == pytest.approx(same)
-    assert once.shape == same.shape
+def test_equal_texts_count_like_different_texts() -> None:
+    others = ["dog", "sun", "dog", "sun", "moon", "moon"]
+    single = tf_idf(["red cat", *others], [0, 1, 1, 1, 1, 1, 1], 2)[1]
+    different = tf_idf(["red cat", "red cat ", *others], [0, 0, 1, 1, 1, 1, 1, 1], 2)[1]
+    equal = tf_idf(["red cat", "red cat", *others], [0, 0, 1, 1, 1, 1, 1, 1], 2)[1]
+    assert different == pytest.approx(equal)
+    assert single.shape == equal.shape
 
 
 @pytest.mark.parametrize("texts", [[], ["!", "x"]])

@@ -21,6 +21,7 @@ VERDICTS = [
 
 
 def rows(verdicts: Any, against: str = "rule") -> list[dict[str, Any]]:
+    """Return the agreement over pairs: the judge's verdict, and the verdict of the rule or a person (`against`)."""
     frame = pd.DataFrame(
         {
             "model": "m",
@@ -44,7 +45,7 @@ def rows(verdicts: Any, against: str = "rule") -> list[dict[str, Any]]:
 def test_agreement_is_over_answers_with_both_verdicts(against: str) -> None:
     (share, kappa) = (row_of(rows(VERDICTS, against), quantity=name) for name in (AGREEMENT, KAPPA))
     assert (share["mean"], share["n"], share["group_values"]) == (pytest.approx(4 / 6), 6, ["j", against])
-    # judge: 3 context, 2 neither, 1 original; other verdicts: 3 context, 3 neither
+    # Judge: 3 context, 2 neither, 1 original. Rule or person: 3 context, 3 neither.
     assert kappa["mean"] == pytest.approx((4 / 6 - 15 / 36) / (1 - 15 / 36))
     assert (share["interval_over"], share["items"], share["unit"], kappa["unit"]) == ("question", 6, "share", "")
     assert share["low"] < share["mean"] < share["high"]

@@ -44,7 +44,7 @@ def answer(model: str, question: str, condition: str, verdict: str, **values: An
 
 
 def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
-    """Return replies with VERDICTS, `times` times, without the last `drop` of model c; and susceptibilities."""
+    """Return susceptibilities, and replies with `times` times the VERDICTS; model c lacks its last `drop` verdicts."""
     answers = [
         answer(model, f"q{number}", condition, "original" if condition == "none" else verdict)
         for model, verdicts in VERDICTS.items()
@@ -138,12 +138,12 @@ def test_persuasion_of_few_samples_is_no_finding(samples: int, quantity_count: i
         answers=answers["answers"].mask(answers["condition"].isin(conditions), samples)
     )
     assert {row["quantity"] for row in MEANS.rows(data, 0)} & {*quantities} == {*quantities[:quantity_count]}
-    assert {row["quantity"] for row in DIFFERENCES.rows(data, 0)} & {*quantities} == {
-        *quantities[: min(quantity_count, 1)]
-    }
+    # Models are not compared by coherent_persuasion_unchanged.
+    compared = {row["quantity"] for row in DIFFERENCES.rows(data, 0)} & {*quantities}
+    assert compared == {*quantities[: min(quantity_count, 1)]}
 
 
-def test_ids_with_spaces_name_one_item_each() -> None:
+def test_ids_with_spaces_are_not_confused() -> None:
     data = frames()
     answers = data["answers_of_questions"].query("model in ('a', 'b') and question_id in ('q0', 'q1')")
     ids = {"q0": ("q", "1 c"), "q1": ("q 1", "c")}
@@ -207,7 +207,7 @@ def test_biases_cover_questions_with_one_right_side(renamed: dict[str, str]) -> 
 def test_each_answer_counts_once() -> None:
     verdicts = {"a": ("context", "neither"), "b": ("neither", "context")}
     answers = [
-        # The name of a context begins with its question, q or p.
+        # The first letter of a context's name is its question: q has one context, p has nine.
         answer(model, name[0], "conflicting", first if name == "q1" else other, context_id=name)
         for model, (first, other) in verdicts.items()
         for name in ("q1", *(f"p{number}" for number in range(9)))

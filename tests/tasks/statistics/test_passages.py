@@ -31,12 +31,12 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
             "right_date": "2026-03-01" if newer else "2019-01-01",
             "wrong_date": "2022-05-05",
         }
-        for kind, side in (("supporting", "right"), ("conflicting", "wrong")):
-            other = {f"{'wrong' if side == 'right' else 'right'}_at": None, f"{side}_at": 1}
+        for kind, right_at, wrong_at in (("supporting", 1, None), ("conflicting", None, 1)):
             rows.append(
                 {
                     **common,
-                    **other,
+                    "right_at": right_at,
+                    "wrong_at": wrong_at,
                     "condition": kind,
                     "evidence_set": kind,
                     "passages": 1,
@@ -69,7 +69,7 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
 
 
 def directions(rule: str, seed: int = 0, questions: int = 12) -> dict[tuple[str, str], str]:
-    """Return the decided directions by effect and kind, without the effect of passages beside."""
+    """Return the decided directions by effect and kind, without the effect `beside` of neighbouring passages."""
     rows = EFFECTS.rows(study(rule, questions, seed), seed)
     all_directions = {(row["effect"], row["kind"]): row["direction"] for row in rows if row["effect"] != "beside"}
     return {key: direction for key, direction in all_directions.items() if direction not in ("undecided", None)}
@@ -143,7 +143,7 @@ def test_effects_match_hand_worked_values() -> None:
     assert (beside["difference"], beside["direction"]) == (-0.5, "smaller")
 
 
-def test_shares_are_grouped_by_position() -> None:
+def test_means_match_hand_worked_values() -> None:
     about = {"model": "m", "dtype": "float32", "condition": "mixed", "subject_key": "q"}
     citations = {"cites": 1.0, "cited_exist": 1.0, "citation_right": None, "names_conflict": 0.0}
     replies = pd.DataFrame([{**about, **citations}, {**about, **citations, "cites": 0.0, "cited_exist": None}])

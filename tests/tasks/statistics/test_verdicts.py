@@ -5,6 +5,7 @@ import pytest
 
 from swaymeter.tasks.statistics.verdicts import PARTS, parts, shares
 
+# The part of a reply, by its condition and verdict.
 CASES = {
     ("supporting", "context"): "right",
     ("supporting", "both"): "right",
@@ -47,5 +48,5 @@ def test_shares_of_a_group_add_up_to_one() -> None:
 
 
 @pytest.mark.parametrize("condition", ["original", "none"])
-def test_questions_of_a_paper_have_no_shares(condition: str) -> None:
+def test_study_without_own_questions_has_no_shares(condition: str) -> None:
     assert shares({"stated_answers": replies([(condition, "context")])}, 1) == []

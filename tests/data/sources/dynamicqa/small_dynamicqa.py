@@ -1,7 +1,4 @@
-"""Rows in each layout of the published DynamicQA, files with such rows, and the folder of the published files.
-
-SWAYMETER_DYNAMICQA names this folder.
-"""
+"""Rows in each layout of the published DynamicQA, files with such rows, and the folder of the published files."""
 
 import csv
 import os
@@ -18,9 +15,9 @@ def _sample(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-ROW, PERU = _sample("static.csv")
+NORWAY, PERU = _sample("static.csv")
 (DISPUTED,) = _sample("disputable.csv")
-PUBLISHED = Path(os.environ.get("SWAYMETER_DYNAMICQA", "."))
+PUBLISHED_FOLDER = Path(os.environ.get("SWAYMETER_DYNAMICQA", "."))
 with_published = pytest.mark.skipif(
     "SWAYMETER_DYNAMICQA" not in os.environ,
     reason="SWAYMETER_DYNAMICQA does not name the folder of the published files",
@@ -31,7 +28,7 @@ def temporal(row: dict[str, str]) -> dict[str, str]:
     return {**row, "num_edits": "2.0"}
 
 
-def write(folder: Path, partition: Partition, *rows: dict[str, str]) -> Path:
+def write_rows(folder: Path, partition: Partition, *rows: dict[str, str]) -> Path:
     """Write rows to the file of a partition, with the published columns that the first row has."""
     file = folder / FILES[partition]
     with file.open("w", encoding="utf-8", newline="") as lines:

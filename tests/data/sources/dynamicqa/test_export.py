@@ -13,12 +13,12 @@ from tests.data.dataset_samples import changed as changed_question
 from tests.data.dataset_samples import disputed, question
 from tests.data.sources.dynamicqa.small_dynamicqa import (
     DISPUTED,
+    NORWAY,
     PERU,
-    PUBLISHED,
-    ROW,
+    PUBLISHED_FOLDER,
     temporal,
     with_published,
-    write,
+    write_rows,
 )
 
 NOT_IN_LAYOUT = {
@@ -76,11 +76,12 @@ def exported(folder: Path, questions: list[Question]) -> dict[str, bytes]:
 
 
 def test_unchanged_rows_are_exported_byte_for_byte(tmp_path: Path) -> None:
-    rows = [{**ROW, "": "31", "possible_answers": '["Christiania",  "Oslo"]'}, {**PERU, "": "4"}]
-    write(tmp_path, "static", *rows)
-    write(tmp_path, "temporal", *([{**temporal(row), "s_pop_new": ""} for row in rows]))
+    # the column without a name has the row number
+    rows = [{**NORWAY, "": "31", "possible_answers": '["Christiania",  "Oslo"]'}, {**PERU, "": "4"}]
+    write_rows(tmp_path, "static", *rows)
+    write_rows(tmp_path, "temporal", *([{**temporal(row), "s_pop_new": ""} for row in rows]))
     disputed_row = {column: cell for column, cell in DISPUTED.items() if column != "dir_info"}
-    file = write(tmp_path, "disputable", {**disputed_row, "num_edits": "12.0"})
+    file = write_rows(tmp_path, "disputable", {**disputed_row, "num_edits": "12.0"})
     file.write_bytes(file.read_bytes().replace(b"\r\n", b"\n"))
     before = {name: (tmp_path / name).read_bytes() for name in FILES.values()}
     questions = [question for partition in PARTITIONS for question in dynamicqa.questions(tmp_path, partition)]
@@ -88,27 +89,24 @@ def test_unchanged_rows_are_exported_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_only_changed_cells_of_a_row_differ(tmp_path: Path) -> None:
-    file = write(tmp_path, "static", ROW, PERU)
+    file = write_rows(tmp_path, "static", NORWAY, PERU)
     oslo, lima = dynamicqa.questions(tmp_path, "static")
     changed = replace(oslo, question="Where is it?", subject_popularity=8.0, edits=2)
-    expected = {**ROW, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
-    write(file.parent, "static", expected, PERU)
+    expected = {**NORWAY, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
+    write_rows(file.parent, "static", expected, PERU)
     assert exported(tmp_path / "out", [changed, lima])[file.name] == file.read_bytes()
     with_other_contexts = changed_question(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
-    write(file.parent, "static", {**ROW, "context": "It is [ENTITY]."}, PERU)
+    write_rows(file.parent, "static", {**NORWAY, "context": "It is [ENTITY]."}, PERU)
     assert exported(tmp_path / "out", [with_other_contexts, lima])[file.name] == file.read_bytes()
 
 
 @with_published
 def test_published_files_are_exported_byte_for_byte(tmp_path: Path) -> None:
-    questions = [question for partition in PARTITIONS for question in dynamicqa.questions(PUBLISHED, partition)]
-    assert exported(tmp_path, questions) == {name: (PUBLISHED / name).read_bytes() for name in FILES.values()}
+    questions = [question for partition in PARTITIONS for question in dynamicqa.questions(PUBLISHED_FOLDER, partition)]
+    assert exported(tmp_path, questions) == {name: (PUBLISHED_FOLDER / name).read_bytes() for name in FILES.values()}
 
 
-HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000])
 def test_hostile_texts_are_read_back_unchanged(text: str, tmp_path: Path) -> None:
     hostile = question(
         subject=text,

@@ -9,20 +9,28 @@ from swaymeter.data.records.tables import QUESTIONS
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.published import downloaded, questions
-from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, temporal, with_published, write
+from tests.data.sources.dynamicqa.small_dynamicqa import (
+    DISPUTED,
+    NORWAY,
+    PERU,
+    PUBLISHED_FOLDER,
+    temporal,
+    with_published,
+    write_rows,
+)
 from tests.data.sources.servers.faults import ServedResponse, gzipped
 from tests.data.sources.sessions import session_at, session_with_server
 
 
 def question_of(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
     """Write a file with one row, and return its question."""
-    write(folder, partition, row)
+    write_rows(folder, partition, row)
     (question,) = dynamicqa.questions(folder, partition)
     return question
 
 
 def test_row_becomes_question_with_its_two_contexts(tmp_path: Path) -> None:
-    question = question_of(tmp_path, "static", ROW)
+    question = question_of(tmp_path, "static", NORWAY)
     assert question.original_context == "The seat of Norway is Oslo."
     assert question.counter_memory_context == "The seat of Norway is Lima."
     assert question.answers == ("Oslo", "Christiania")
@@ -57,7 +65,7 @@ def test_page_of_dispute_comes_from_dir_info(cell: str, page: str | None, revisi
 
 
 @pytest.mark.parametrize(
-    ("changed", "flag"),
+    ("cells", "flag"),
     [
         ({"subj": " "}, slots.EMPTY_SUBJECT),
         ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
@@ -73,23 +81,23 @@ def test_page_of_dispute_comes_from_dir_info(cell: str, page: str | None, revisi
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
 )
-def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str, tmp_path: Path) -> None:
-    write(tmp_path, "temporal", {**temporal(ROW), **changed}, temporal(PERU))
+def test_a_row_that_breaks_a_rule_is_flagged(cells: dict[str, str], flag: str, tmp_path: Path) -> None:
+    write_rows(tmp_path, "temporal", {**temporal(NORWAY), **cells}, temporal(PERU))
     broken, sound = dynamicqa.questions(tmp_path, "temporal")
     assert broken.flags == (flag,)
     assert flag in slots.RULES
     assert sound.flags == ()
 
 
-def test_rows_are_compared_with_each_other(tmp_path: Path) -> None:
+def test_two_rows_with_one_question_are_flagged(tmp_path: Path) -> None:
     other_capital = {**PERU, "subj": "Norway", "subj_id": "Q20", "question": "what is  the seat of Norway?"}
-    write(tmp_path, "temporal", temporal(ROW), temporal(other_capital))
+    write_rows(tmp_path, "temporal", temporal(NORWAY), temporal(other_capital))
     first, second = dynamicqa.questions(tmp_path, "temporal")
     assert first.flags == second.flags == (slots.REPLACEMENT_IS_OTHER_ANSWER, slots.DUPLICATE_QUESTION)
 
 
-def test_a_repeated_row_is_asked_once(tmp_path: Path) -> None:
-    write(tmp_path, "static", ROW, ROW, ROW)
+def test_repeats_of_a_row_are_flagged(tmp_path: Path) -> None:
+    write_rows(tmp_path, "static", NORWAY, NORWAY, NORWAY)
     first, *others = dynamicqa.questions(tmp_path, "static")
     assert slots.DUPLICATE_ID not in first.flags
     assert all(slots.DUPLICATE_ID in other.flags for other in others)
@@ -97,9 +105,9 @@ def test_a_repeated_row_is_asked_once(tmp_path: Path) -> None:
     assert slots.DUPLICATE_ID in slots.UNASKABLE
 
 
-@pytest.mark.parametrize(("context", "answer"), [("Its coast is long.", "Iran"), ("The Iranian coast.", "Iran")])
-def test_a_disputable_context_without_its_object_is_flagged(context: str, answer: str, tmp_path: Path) -> None:
-    question = question_of(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
+@pytest.mark.parametrize("context", ["Its coast is long.", "The Iranian coast."])
+def test_a_disputable_context_without_its_object_is_flagged(context: str, tmp_path: Path) -> None:
+    question = question_of(tmp_path, "disputable", {**DISPUTED, "context": context})
     assert question.flags == (slots.OBJECT_NOT_IN_CONTEXT,)
     assert question.counter_memory_context == ""
 
@@ -124,7 +132,7 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
     ],
 )
 def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, problem: str, tmp_path: Path) -> None:
-    file = write(tmp_path, "static", {**ROW, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
+    file = write_rows(tmp_path, "static", {**NORWAY, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
     with pytest.raises(InputError) as raised:
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {problem}")
@@ -160,7 +168,7 @@ FLAGS: dict[Partition, dict[str, int]] = {
 @with_published
 @pytest.mark.parametrize(("partition", "count"), [("static", 1250), ("temporal", 1247), ("disputable", 347)])
 def test_published_questions_are_read_and_flagged(partition: Partition, count: int) -> None:
-    questions = dynamicqa.questions(PUBLISHED, partition)
+    questions = dynamicqa.questions(PUBLISHED_FOLDER, partition)
     assert len(questions) == count
     assert len({question.question_id for question in questions}) == count
     assert Counter(flag for question in questions for flag in question.flags) == FLAGS[partition]
@@ -176,7 +184,7 @@ def test_published_questions_are_read_and_flagged(partition: Partition, count: i
 @pytest.fixture
 def content(tmp_path: Path) -> bytes:
     (tmp_path / "published").mkdir()
-    return write(tmp_path / "published", "static", {**ROW, "subj": "Å, Norway"}).read_bytes()
+    return write_rows(tmp_path / "published", "static", {**NORWAY, "subj": "Å, Norway"}).read_bytes()
 
 
 def test_a_file_is_downloaded_once(tmp_path: Path, content: bytes) -> None:
@@ -200,7 +208,7 @@ def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) 
 
 
 @pytest.mark.parametrize("body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}'])
-def test_another_file_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
+def test_a_malformed_response_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
     with session_with_server(tmp_path / "cache", ServedResponse(body), ServedResponse(content)) as (session, _):
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
             downloaded("static", session)

@@ -25,7 +25,7 @@ def _store() -> ox.Store:
 def answer_query(request: ServedRequest) -> ServedResponse:
     """Answer a SELECT query in a posted form."""
     if (request.headers["accept"], request.headers["content-type"]) != (RESULTS, FORM):
-        return ServedResponse(b"a form is expected, and that JSON is accepted", status=406)
+        return ServedResponse(b"send a form, and accept JSON", status=406)
     solutions = _store().query(request.form["query"])
     assert isinstance(solutions, ox.QuerySolutions)
     body = solutions.serialize(format=ox.QueryResultsFormat.JSON)

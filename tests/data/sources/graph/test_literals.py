@@ -13,8 +13,6 @@ BIRTH, HEIGHT = catalog.relation("birthDate"), catalog.relation("elevation")
 COUNT = replace(HEIGHT, object_class="number", unit=None)
 CODE = replace(COUNT, object_class="identifier")
 METRE = YAGO + "Metre"
-
-
 DATES = {
     ("1879-03-14", "date"): "14 March 1879",
     ("1879-03-14+01:00", "date"): "14 March 1879",
@@ -81,9 +79,9 @@ def test_a_number_has_its_unit() -> None:
 
 
 def test_a_number_without_a_named_unit_is_none() -> None:
-    numbered = "http://www.wikidata.org/entity/Q11573"
-    assert text(Literal("828", numbered), HEIGHT) is None
-    assert text(Literal("828", numbered), HEIGHT, {numbered: "metre"}) == "828 metres"
+    unit = "http://www.wikidata.org/entity/Q11573"
+    assert text(Literal("828", unit), HEIGHT) is None
+    assert text(Literal("828", unit), HEIGHT, {unit: "metre"}) == "828 metres"
     assert text(Literal("high", METRE), HEIGHT) is None
 
 

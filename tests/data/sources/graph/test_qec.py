@@ -7,60 +7,52 @@ from typing import Any
 import pytest
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import ENTITY_CLASSES, Relation
+from swaymeter.data.catalog import ENTITY_CLASSES
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
-from tests.data.dataset_samples import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
+from tests.data.dataset_samples import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, qec_content, qec_file
 
 
-def changed(**values: Any) -> dict[str, Any]:
-    """Return the published predicate with other values of some keys; None removes a key."""
-    entry = published()[CAPITAL] | values
+def qec_with(**values: Any) -> dict[str, Any]:
+    """Return `qec_content` with other values of some keys of its predicate; None removes a key."""
+    entry = qec_content()[CAPITAL] | values
     return {CAPITAL: {key: value for key, value in entry.items() if value is not None}}
 
 
-def only_relation(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Relation:
-    """Make a variant of the relation capital the only relation of the catalog, and return it."""
-    relation = replace(catalog.relation("capital"), **fields)
-    monkeypatch.setattr(catalog, "relations", lambda: {relation.name: relation})
-    monkeypatch.setattr(catalog, "relation", lambda name: {relation.name: relation}[name])
-    return relation
-
-
 def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
-    read = read_qec(write(tmp_path, published()))
+    read = read_qec(qec_file(tmp_path, qec_content()))
     assert read.facts == {
         "capital": (
             Fact(
-                "capital",
-                "Norway",
-                "Oslo",
-                None,
-                None,
-                None,
-                SOURCE,
-                LICENCE,
-                f"{YAGO}Norway",
-                f"{YAGO}Oslo",
-                (),
-                900,
-                1,
+                relation="capital",
+                subject="Norway",
+                object="Oslo",
+                subject_id=None,
+                object_id=None,
+                id_source=None,
+                source=SOURCE,
+                licence=LICENCE,
+                subject_uri=f"{YAGO}Norway",
+                object_uri=f"{YAGO}Oslo",
+                other_objects=(),
+                subject_degree=900,
+                subject_relation_degree=1,
             ),
             Fact(
-                "capital",
-                "South Africa",
-                "Pretoria",
-                None,
-                None,
-                None,
-                SOURCE,
-                LICENCE,
-                f"{YAGO}South_Africa",
-                f"{YAGO}Pretoria",
-                ("Cape Town",),
-                700,
-                2,
+                relation="capital",
+                subject="South Africa",
+                object="Pretoria",
+                subject_id=None,
+                object_id=None,
+                id_source=None,
+                source=SOURCE,
+                licence=LICENCE,
+                subject_uri=f"{YAGO}South_Africa",
+                object_uri=f"{YAGO}Pretoria",
+                other_objects=("Cape Town",),
+                subject_degree=700,
+                subject_relation_degree=2,
             ),
         )
     }
@@ -71,20 +63,22 @@ def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
     "missing", ["entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree"]
 )
 def test_a_missing_column_leaves_a_field_unknown(missing: str, tmp_path: Path) -> None:
-    known = read_qec(write(tmp_path, published())).facts["capital"]
+    complete = read_qec(qec_file(tmp_path, qec_content())).facts["capital"]
     field = {
         "entity_uris": "subject_uri",
         "answer_uris": "object_uri",
         "entity_uri_to_degree": "subject_degree",
         "entity_uri_to_predicate_degree": "subject_relation_degree",
     }[missing]
-    read = read_qec(write(tmp_path, changed(**{missing: None}))).facts["capital"]
-    assert read == tuple(replace(record, **{field: None}) for record in known)
+    read = read_qec(qec_file(tmp_path, qec_with(**{missing: None}))).facts["capital"]
+    assert read == tuple(replace(record, **{field: None}) for record in complete)
 
 
 def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    only_relation(monkeypatch, yago=(CAPITAL, "http://schema.org/capital"))
-    newer = changed(
+    relation = replace(catalog.relation("capital"), yago=(CAPITAL, "http://schema.org/capital"))
+    monkeypatch.setattr(catalog, "relations", lambda: {"capital": relation})
+    monkeypatch.setattr(catalog, "relation", {"capital": relation}.__getitem__)
+    second_predicate = qec_with(
         entities=["Norway"],
         answers=["Bergen"],
         entity_uris=[f"{YAGO}Norway"],
@@ -92,7 +86,7 @@ def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkey
         entity_uri_to_degree=[1],
         entity_uri_to_predicate_degree=[1],
     )[CAPITAL]
-    read = read_qec(write(tmp_path, published() | {"http://schema.org/capital": newer}))
+    read = read_qec(qec_file(tmp_path, qec_content() | {"http://schema.org/capital": second_predicate}))
     assert [(record.object, record.other_objects) for record in read.facts["capital"]] == [
         ("Oslo", ("Bergen",)),
         ("Pretoria", ("Cape Town",)),
@@ -100,7 +94,7 @@ def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkey
 
 
 def test_predicates_outside_the_catalog_are_named(tmp_path: Path) -> None:
-    read = read_qec(write(tmp_path, published() | {"http://schema.org/shoe\u202eSize": {"entities": 7}}))
+    read = read_qec(qec_file(tmp_path, qec_content() | {"http://schema.org/shoe\u202eSize": {"entities": 7}}))
     assert list(read.facts) == ["capital"]
     assert read.warnings == (
         r"keys left out, because the catalog has no relation for them: 'http://schema.org/shoe\u202eSize'",
@@ -109,14 +103,14 @@ def test_predicates_outside_the_catalog_are_named(tmp_path: Path) -> None:
 
 def test_pairs_without_name_are_left_out_and_counted(tmp_path: Path) -> None:
     read = read_qec(
-        write(tmp_path, changed(entities=["Norway", " ", "South Africa"], answers=["", "Lima", "Pretoria"]))
+        qec_file(tmp_path, qec_with(entities=["Norway", " ", "South Africa"], answers=["", "Lima", "Pretoria"]))
     )
     assert [(record.subject, record.object) for record in read.facts["capital"]] == [("South Africa", "Pretoria")]
     assert read.warnings == ("pairs left out, because the entity or the answer has no name: 2",)
 
 
 def broken_key(key: str, value: Any, message: str) -> tuple[Any, str]:
-    return changed(**{key: value}), f": {CAPITAL}{message}"
+    return qec_with(**{key: value}), f": {CAPITAL}{message}"
 
 
 REFUSED: list[tuple[Any, str]] = [
@@ -143,7 +137,7 @@ REFUSED: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_error_names_file_of_another_layout(content: Any, message: str, tmp_path: Path) -> None:
-    file = write(tmp_path, content)
+    file = qec_file(tmp_path, content)
     with pytest.raises(InputError, match=f"^{file}{message}"):
         read_qec(file)
 
@@ -199,7 +193,7 @@ def test_literal_is_written_in_place_of_iri(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_whole_or_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = write(tmp_path, published())
+    file = qec_file(tmp_path, qec_content())
     before = file.read_bytes()
 
     def full_disk(*_: object, **__: object) -> None:

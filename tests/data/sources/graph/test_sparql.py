@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import FORM, endpoint_at
-from tests.data.sources.graph.yago_graph import NASTY
+from tests.data.sources.graph.yago_graph import NASTY_NAMES
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -29,7 +29,7 @@ def literal(value: str, **keys: object) -> dict[str, object]:
 
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    """Yield an endpoint that responds with the text of a query."""
+    """Yield an endpoint that responds with the text of a query, and refuses a query that begins with "error at"."""
 
     def echo(request: ServedRequest) -> ServedResponse:
         is_sound = (request.headers["accept"], request.headers["content-type"]) == (RESULTS, FORM)
@@ -110,7 +110,7 @@ def test_an_error_about_time_is_a_timeout(content: object, endpoint: Endpoint) -
 
 # Texts that would end a string, an IRI or a pattern in a query without escapes.
 ATTACKS = [
-    *NASTY.values(),
+    *NASTY_NAMES.values(),
     '"',
     "'",
     "\\",

@@ -21,11 +21,11 @@ from swaymeter.data.sources.graph.pairs import MAX_DIGITS, Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Uri
 from tests.data.dataset_samples import YAGO
 from tests.data.sources.graph.sparql_server import answer_query, endpoint_at
-from tests.data.sources.graph.yago_graph import GRAPH, NASTY, RELATIONS, Changed, graph
+from tests.data.sources.graph.yago_graph import GRAPH, NASTY_NAMES, RELATIONS, Changed, graph
 from tests.data.sources.servers.faults import ServedRequest, ServedResponse, serving
 
 CAPITAL = catalog.relation("capital")
-EVERY = 10_000
+ALL_PAIRS = 10_000
 """More pairs than any graph of the tests has."""
 
 
@@ -38,12 +38,14 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
     """Yield an endpoint that queries a server of the graph, with an empty cache."""
-    with serving(play=answer_query) as server, endpoint_at(server.address, tmp_path / "kept") as endpoint:
+    with serving(play=answer_query) as server, endpoint_at(server.address, tmp_path) as endpoint:
         yield endpoint
 
 
-def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
-    return {fact.subject: fact for fact in yago.facts(store, catalog.relation(relation), pairs=EVERY, seed=seed).facts}
+def facts_by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
+    return {
+        fact.subject: fact for fact in yago.facts(store, catalog.relation(relation), pairs=ALL_PAIRS, seed=seed).facts
+    }
 
 
 def without_source(facts: list[Fact]) -> list[Fact]:
@@ -73,7 +75,7 @@ def test_degrees_count_triples_that_entity_is_part_of(tmp_path: Path) -> None:
         yago:La_Paz rdfs:label "La Paz"@en ; schema:about yago:La_Paz , yago:Bolivia .
     """,
     )
-    facts = by_subject(store, "capital")
+    facts = facts_by_subject(store, "capital")
     norway, bolivia = facts["Norway"], facts["Bolivia"]
     assert (norway.subject_degree, norway.subject_relation_degree) == (5, 1)
     assert (norway.object_degree, norway.object_relation_degree) == (3, 1)
@@ -96,7 +98,7 @@ def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
         yago:B rdfs:label "B"@en ; schema:spouse yago:A ; schema:children yago:A .
     """,
     )
-    facts = by_subject(store, "spouse")
+    facts = facts_by_subject(store, "spouse")
     assert (facts["A"].object, facts["A"].other_objects) == ("B", ("A",))
     assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 2)
     assert (facts["B"].subject_degree, facts["B"].subject_relation_degree) == (4, 1)
@@ -112,28 +114,28 @@ def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
         yago:Fi rdfs:label "Finnish"@en . yago:Sv rdfs:label "Swedish"@en .
     """,
     )
-    finland = by_subject(store, "officialLanguage")["Finland"]
+    finland = facts_by_subject(store, "officialLanguage")["Finland"]
     assert {finland.object, *finland.other_objects} == {"Finnish", "Swedish"}
     assert finland.subject_relation_degree == 3
     assert finland.object_relation_degree == {"Finnish": 2, "Swedish": 1}[finland.object]
 
 
 def test_a_reversed_relation_asks_about_the_object(dump: Dump) -> None:
-    ada = by_subject(dump, "reverseDirector")["Ada Quillfeather"]
+    ada = facts_by_subject(dump, "reverseDirector")["Ada Quillfeather"]
     films = {ada.object, *ada.other_objects}
     assert films == {
         "The Amber Lantern (film)",
         "The Amber Cartographer (film)",
-        f"Starring {NASTY['quotes']}",
+        f"Starring {NASTY_NAMES['quotes']}",
     }
-    assert all(by_subject(dump, "director")[film].object == "Ada Quillfeather" for film in films)
+    assert all(facts_by_subject(dump, "director")[film].object == "Ada Quillfeather" for film in films)
     assert ada.subject_uri == YAGO + "Ada_Quillfeather"
     assert ada.subject_relation_degree == 3
     assert ada.object_relation_degree == 1
 
 
 def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
-    everest = by_subject(dump, "elevation")["Mount Everest"]
+    everest = facts_by_subject(dump, "elevation")["Mount Everest"]
     assert everest.object == "8849 metres"
     assert (everest.object_uri, everest.object_id) == (None, None)
     assert (everest.object_degree, everest.object_relation_degree) == (None, None)
@@ -141,9 +143,8 @@ def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
 
 
 def test_only_names_in_the_graph_are_returned(endpoint: Endpoint) -> None:
-    unknown = ["norway", "Nowhere"]
-    known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
-    assert yago.names_in_graph(endpoint, [*known, *unknown]) == set(known)
+    names = [*NASTY_NAMES.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
+    assert yago.names_in_graph(endpoint, [*names, "norway", "Nowhere"]) == set(names)
     assert yago.names_in_graph(endpoint, []) == set()
 
 
@@ -162,10 +163,10 @@ def test_predicates_are_listed_with_classes_of_their_subjects(tmp_path: Path) ->
 
 
 def test_nasty_names_are_cleaned_and_kept(endpoint: Endpoint) -> None:
-    authors = {fact.object for fact in by_subject(endpoint, "author").values()}
-    assert {plain(name) for name in NASTY.values()} <= authors
-    facts = by_subject(endpoint, "reverseAuthor")
-    assert {plain(name) for name in NASTY.values()} <= set(facts)
+    authors = {fact.object for fact in facts_by_subject(endpoint, "author").values()}
+    assert {plain(name) for name in NASTY_NAMES.values()} <= authors
+    facts = facts_by_subject(endpoint, "reverseAuthor")
+    assert {plain(name) for name in NASTY_NAMES.values()} <= set(facts)
     assert facts["Line Break Tab"].object == "Line Break Tab and 2"
 
 
@@ -182,7 +183,7 @@ def test_rejected_pairs_are_counted_by_reason(
     relation: str, facts: int, examined: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.yago"):
-        fetched = yago.facts(dump, catalog.relation(relation), pairs=EVERY, seed=1)
+        fetched = yago.facts(dump, catalog.relation(relation), pairs=ALL_PAIRS, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected
     assert fetched.examined == examined
@@ -205,7 +206,7 @@ def test_objects_of_a_namesake_are_true_answers(seed: int, tmp_path: Path) -> No
         yago:Connecticut rdfs:label "Connecticut"@en .
     """,
     )
-    facts = by_subject(store, "location", seed=seed)
+    facts = facts_by_subject(store, "location", seed=seed)
     newtown = facts["Newtown"]
     assert {newtown.object, *newtown.other_objects} == {"Wales", "Connecticut", "England", "Newtown"}
     assert newtown.object not in newtown.other_objects
@@ -222,7 +223,7 @@ def test_alphabetically_first_english_name_is_used(tmp_path: Path) -> None:
         yago:M rdfs:label "M"@mul ; schema:memberOf yago:P .
     """,
     )
-    facts = by_subject(store, "memberOf")
+    facts = facts_by_subject(store, "memberOf")
     assert facts["A"].object == "Party P"
     assert facts["M"].object == "Party P"
 
@@ -240,23 +241,23 @@ def test_a_generic_instance_has_its_class_name(batch: int, tmp_path: Path, monke
         yago:As_Prize_2 a yago:Unnamed ; rdfs:label "Generic instance"@en .
     """,
     )
-    fetched = yago.facts(store, catalog.relation("award"), pairs=EVERY, seed=1)
+    fetched = yago.facts(store, catalog.relation("award"), pairs=ALL_PAIRS, seed=1)
     (fact,) = fetched.facts
     assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}
     assert fetched.rejected == {yago.NO_ANSWER: 1}
 
 
-def test_an_iri_unfit_for_queries_is_rejected(tmp_path: Path) -> None:
+def test_an_iri_unfit_for_sparql_is_rejected(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
     hostile = Uri("http://a.example/> } SELECT")
 
     def add(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        if "MD5" not in query:
+        if "MD5" not in query:  # another query than that for pairs
             return rows
         key = Literal("0" * 32)
         return ({"s": hostile, "o": Uri(YAGO + "B"), "k": key}, {"s": Uri(YAGO + "C"), "o": hostile, "k": key}, *rows)
 
-    fetched = yago.facts(Changed(store, add), CAPITAL, pairs=EVERY, seed=1)
+    fetched = yago.facts(Changed(store, add), CAPITAL, pairs=ALL_PAIRS, seed=1)
     assert [fact.subject for fact in fetched.facts] == ["A"]
     assert fetched.rejected == {yago.INVALID_IRI: 2}
 
@@ -305,21 +306,21 @@ def test_truncated_responses_change_only_the_number_of_requests(
     relation: str, max_rows: int, dump: Dump, tmp_path: Path
 ) -> None:
     whole = yago.facts(dump, catalog.relation(relation), pairs=30, seed=3)
-    cut: list[ServedRequest] = []
+    truncated: list[ServedRequest] = []
 
     def play(request: ServedRequest) -> ServedResponse:
-        """Cut long answers short, as a service does that runs out of time."""
+        """Truncate a long response, like a service that runs out of time."""
         response = answer_query(request)
         if len(json.loads(response.body)["results"]["bindings"]) <= max_rows:
             return response
-        cut.append(request)
+        truncated.append(request)
         return replace(response, body=response.body[: len(response.body) // 2])
 
     with serving(play=play) as server, endpoint_at(server.address, tmp_path) as endpoint:
-        cut_short = yago.facts(endpoint, catalog.relation(relation), pairs=30, seed=3)
-    assert cut
-    assert without_source(cut_short.facts) == without_source(whole.facts)
-    assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
+        from_parts = yago.facts(endpoint, catalog.relation(relation), pairs=30, seed=3)
+    assert truncated
+    assert without_source(from_parts.facts) == without_source(whole.facts)
+    assert (from_parts.examined, from_parts.rejected) == (whole.examined, whole.rejected)
 
 
 @pytest.mark.parametrize("page", [3, 50])
@@ -364,7 +365,7 @@ def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
 
     slow = Changed(dump, slow_until_split)
     keys = [pair.key for pair in sampled_pairs(slow, catalog.relation("award").yago, seed=5, page=40)]
-    assert keys == [pair.key for pair in sampled_pairs(dump, catalog.relation("award").yago, seed=5, page=EVERY)]
+    assert keys == [pair.key for pair in sampled_pairs(dump, catalog.relation("award").yago, seed=5, page=ALL_PAIRS)]
 
 
 def test_another_seed_draws_another_sample(dump: Dump) -> None:
@@ -387,4 +388,4 @@ def test_an_always_slow_service_is_given_up(dump: Dump) -> None:
         yago.facts(store, catalog.relation("capital"), pairs=100, seed=1)
     assert len(store.queries) == 1 + 1 + MAX_DIGITS  # the count, the first page, and longer and longer prefixes
     limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
-    assert limits == [200, 100, 50, 25]
+    assert limits == [200, 100, 50, 25]  # each timeout halves the page

@@ -18,7 +18,7 @@ HEAD = "".join(f"{line}\n" for line in GRAPH.read_text(encoding="utf-8").splitli
 
 _LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 RELATIONS: Sequence[str] = _LISTS["relations"]
-NASTY: Mapping[str, str] = _LISTS["names"]
+NASTY_NAMES: Mapping[str, str] = _LISTS["names"]
 
 
 class Changed:

@@ -15,7 +15,7 @@ import pytest
 
 from swaymeter.data.errors import ServiceError, WorkspaceError
 from swaymeter.data.sources.http.cache import HttpCache
-from swaymeter.data.sources.http.response import Response, TransientError
+from swaymeter.data.sources.http.response import Response
 from tests.data.sources.servers.faults import ServedResponse, json_response, serving
 from tests.data.sources.sessions import CONTACT, Open
 
@@ -114,15 +114,15 @@ def test_closing_refuses_later_requests_of_threads(cache: HttpCache) -> None:
 
 
 RERUN = 2
-"""Number of a forced rerun, which requests responses of lower numbers again."""
+"""Number of a forced rerun. A rerun requests a response again if the number of the response is lower."""
 
 
-def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
+def test_a_cached_response_is_not_requested_again(open_session: Open) -> None:
     with serving(play=lambda request: json_response(dict(request.form))) as server:
-        first = opened(server)
+        first = open_session(server)
         responses = [first.ask({"q": str(number)}) for number in range(5)]
         first.close()
-        later = opened(server)
+        later = open_session(server)
         again = [later.ask({"q": str(number)}) for number in range(5)]
         assert later.sent == 0
     assert len(server.received) == 5
@@ -131,11 +131,11 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
     assert all(response.from_cache for response in again)
 
 
-def test_different_requests_are_cached_apart(opened: Open) -> None:
+def test_different_requests_are_cached_apart(open_session: Open) -> None:
     with serving(
         play=lambda request: json_response([request.method, request.path, request.form, request.headers["accept"]])
     ) as server:
-        session = opened(server)
+        session = open_session(server)
         requests: list[dict[str, Any]] = [
             {"form": {"q": "1"}},
             {"form": {"q": "2"}},
@@ -153,64 +153,61 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
     assert len({json.dumps(content) for content in contents}) == len(requests)
 
 
-def test_an_expired_response_is_requested_again(opened: Open) -> None:
+def test_an_expired_response_is_requested_again(open_session: Open) -> None:
     with serving(json_response([1]), json_response([2])) as server:
-        assert opened(server).ask({}).content == [1]
-        assert opened(server, cache_ttl_days=1).ask({}).content == [1]
+        assert open_session(server).ask({}).content == [1]
+        assert open_session(server, cache_ttl_days=1).ask({}).content == [1]
         time.sleep(0.2)
         ttl_days = 0.15 / 86_400
-        assert opened(server, cache_ttl_days=ttl_days).ask({}).content == [2]
-        assert opened(server, cache_ttl_days=1).ask({}).content == [2]
+        assert open_session(server, cache_ttl_days=ttl_days).ask({}).content == [2]
+        assert open_session(server, cache_ttl_days=1).ask({}).content == [2]
     assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 5])
-def test_a_forced_request_is_sent_only_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forced_request_is_sent_only_once(minutes: int, open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     other_host_clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))
     with serving(json_response([1]), json_response([2]), json_response([3])) as server:
         with monkeypatch.context() as patched:
             patched.setattr("swaymeter.data.sources.http.exchange.datetime", other_host_clock)
-            opened(server).ask({})
-        fresh = opened(server, rerun=RERUN)
+            open_session(server).ask({})
+        fresh = open_session(server, rerun=RERUN)
         assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
         with monkeypatch.context() as patched:
             patched.setattr("swaymeter.data.sources.http.exchange.datetime", other_host_clock)
-            assert opened(server, rerun=RERUN + 1).ask({}).content == [3]
+            assert open_session(server, rerun=RERUN + 1).ask({}).content == [3]
         for rerun in (RERUN, RERUN + 1, 0):
-            assert opened(server, rerun=rerun).ask({}).content == [3]
+            assert open_session(server, rerun=rerun).ask({}).content == [3]
     assert len(server.received) == 3
 
 
-def test_an_unexpired_response_may_be_refreshed(opened: Open) -> None:
+def test_an_unexpired_response_may_be_refreshed(open_session: Open) -> None:
     with serving(json_response([1]), json_response([2]), json_response([3])) as server:
-        session = opened(server)
+        session = open_session(server)
         assert session.ask({}, immutable=True).content == [1]
         fresh = session.ask({}, immutable=True, bypass_cache=True)
         assert (fresh.content, fresh.from_cache, session.sent) == ([2], False, 2)
         assert session.ask({}).content == [2]
-        assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
+        assert open_session(server, offline=True).ask({}, bypass_cache=True).content == [2]
     assert len(server.received) == 2
 
 
-def test_offline_only_unexpired_responses_are_used(opened: Open) -> None:
+def test_offline_only_unexpired_responses_are_used(open_session: Open) -> None:
     with serving(json_response([1])) as server:
-        opened(server).ask({"q": "1"})
-        offline = opened(server, offline=True, contact=None)
+        open_session(server).ask({"q": "1"})
+        offline = open_session(server, offline=True, contact=None)
         assert offline.ask({"q": "1"}).content == [1]
         with pytest.raises(ServiceError, match="offline"):
             offline.ask({"q": "2"})
         with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
-            opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
+            open_session(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
         with pytest.raises(ServiceError, match="younger than 30 days and newer than the last forced fetch"):
-            opened(server, offline=True, rerun=RERUN).ask({"q": "1"})
+            open_session(server, offline=True, rerun=RERUN).ask({"q": "1"})
     assert len(server.received) == 1
 
 
-def maxlag_error(content: Any) -> ServiceError | TransientError | None:
-    error = content.get("error") if isinstance(content, dict) else None
-    if not error:
-        return None
-    return TransientError(error["info"]) if error["code"] == "maxlag" else ServiceError(error["info"])
+def error_of(content: Any) -> ServiceError | None:
+    return ServiceError(content["error"]) if "error" in content else None
 
 
 BAD_RESPONSES = [
@@ -219,24 +216,24 @@ BAD_RESPONSES = [
     ServedResponse(b"<html>"),
     ServedResponse(b"[1, 2]", sent=2),
     ServedResponse(drop=True),
-    json_response({"error": {"code": "other", "info": "no"}}),
+    json_response({"error": "no"}),
 ]
 
 
 @pytest.mark.parametrize("response", BAD_RESPONSES)
-def test_bad_responses_are_never_cached(response: ServedResponse, opened: Open) -> None:
+def test_bad_responses_are_never_cached(response: ServedResponse, open_session: Open) -> None:
     with serving(response) as server:
-        session = opened(server, tries=2)
+        session = open_session(server, tries=2)
         with pytest.raises(ServiceError):
-            session.ask({}, error_of=maxlag_error)
+            session.ask({}, error_of=error_of)
         server.play = lambda request: json_response([1])
-        assert opened(server).ask({}, error_of=maxlag_error).content == [1]
+        assert open_session(server).ask({}, error_of=error_of).content == [1]
 
 
-def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
+def test_the_cache_holds_json_without_contact_and_cookies(open_session: Open, tmp_path: Path) -> None:
     with serving(ServedResponse('{"rows": ["Oslo"]}', headers={"Set-Cookie": "id=secret"})) as server:
-        opened(server).ask({}, method="POST")
-    file = tmp_path / "answers" / "yago.sqlite"
+        open_session(server).ask({}, method="POST")
+    file = tmp_path / "cache" / "yago.sqlite"
     with closing(sqlite3.connect(file)) as database:
         ((value,),) = database.execute("SELECT value FROM cached_responses")
     assert json.loads(json.loads(value)["body"]) == {"rows": ["Oslo"]}
@@ -255,11 +252,11 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
     ],
 )
 def test_an_immutable_response_never_expires(
-    content: Any, immutable: Any, options: Any, requests: int, opened: Open
+    content: Any, immutable: Any, options: Any, requests: int, open_session: Open
 ) -> None:
     with serving(json_response(content)) as server:
-        opened(server).ask({}, immutable=immutable)
-        assert opened(server, **options).ask({}, immutable=immutable).content == content
+        open_session(server).ask({}, immutable=immutable)
+        assert open_session(server, **options).ask({}, immutable=immutable).content == content
     assert len(server.received) == requests
 
 
@@ -270,12 +267,12 @@ def test_an_immutable_response_never_expires(
         lambda sound: sound.replace(b"sqlite_autoindex_cached", b"sqlite_autoindex_c\xe1ched"),  # a flipped bit
     ],
 )
-def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], opened: Open, tmp_path: Path) -> None:
-    file = tmp_path / "answers" / "yago.sqlite"
+def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], open_session: Open, tmp_path: Path) -> None:
+    file = tmp_path / "cache" / "yago.sqlite"
     with serving(json_response([1])) as server:
-        opened(server).ask({})
+        open_session(server).ask({})
         sound = file.read_bytes()
         file.write_bytes(damage(sound))
         assert file.read_bytes() != sound
         with pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file if it is damaged"):
-            opened(server).ask({})
+            open_session(server).ask({})

@@ -26,16 +26,16 @@ CONTACT_REQUIRED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.
         "x" * 200 + "@example.org",
     ],
 )
-def test_without_a_contact_no_request_is_sent(contact: str | None, opened: Open) -> None:
+def test_without_a_contact_no_request_is_sent(contact: str | None, open_session: Open) -> None:
     with serving() as server, pytest.raises(ServiceError, match=CONTACT_REQUIRED):
-        opened(server, contact=contact)
+        open_session(server, contact=contact)
     assert server.received == []
 
 
 @pytest.mark.parametrize("contact", ["jane@example.org", "https://example.org/jane", "Jane Doe, jane@example.org"])
-def test_requests_name_the_contact_and_the_versions(contact: str, opened: Open) -> None:
+def test_requests_name_the_contact_and_the_versions(contact: str, open_session: Open) -> None:
     with serving(json_response([1])) as server:
-        opened(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
+        open_session(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
     (request,) = server.received
     user_agent = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
     assert request.headers["user-agent"] == user_agent
@@ -47,18 +47,18 @@ def test_requests_name_the_contact_and_the_versions(contact: str, opened: Open) 
     "address",
     ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://[::1"],
 )
-def test_an_invalid_address_is_refused(address: str, opened: Open) -> None:
+def test_an_invalid_address_is_refused(address: str, open_session: Open) -> None:
     with pytest.raises(ServiceError, match=r"YAGO .*(invalid address|cannot be requested)"):
-        opened(address).ask({})
+        open_session(address).ask({})
 
 
 # ---- requests and responses ----------------------------------------------------------------------------------------
 
 
-def test_the_form_is_in_address_or_body(opened: Open) -> None:
+def test_the_form_is_in_address_or_body(open_session: Open) -> None:
     query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
     with serving(json_response({"rows": []})) as server:
-        session = opened(server)
+        session = open_session(server)
         session.ask({"query": query, "a": ""}, path="deep/Z%C3%BCrich")
         session.ask({"query": query, "a": ""}, method="POST")
     by_get, by_post = server.received
@@ -68,20 +68,20 @@ def test_the_form_is_in_address_or_body(opened: Open) -> None:
     assert by_get.form == by_post.form == {"query": query, "a": ""}
 
 
-def test_a_broken_encoding_is_requested_once_more(opened: Open) -> None:
+def test_a_broken_encoding_is_requested_once_more(open_session: Open) -> None:
     broken = ServedResponse(b"no gzip at all", headers={"Content-Encoding": "gzip"})
     with serving(broken, gzipped(b"[1]")) as server:
-        assert opened(server).ask({}).content == [1]
+        assert open_session(server).ask({}).content == [1]
     with serving(broken) as server, pytest.raises(ServiceError, match="cannot be decompressed, after 2 tries"):
-        opened(server).ask({"q": "2"})
+        open_session(server).ask({"q": "2"})
     assert len(server.received) == 2
 
 
-def test_a_too_large_response_is_a_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_response_is_a_timeout(open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MAX_BYTES", 2**20)
     bomb = b'["' + b"a" * 5 * 2**20 + b'"]'
     with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; choose fewer"):
-        opened(server).ask({})
+        open_session(server).ask({})
     assert len(server.received) == 1
 
 
@@ -97,20 +97,20 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("body", UNUSABLE, ids=UNUSABLE.get)
-def test_unusable_json_is_refused_with_the_reason(body: bytes, opened: Open) -> None:
+def test_unusable_json_is_refused_with_the_reason(body: bytes, open_session: Open) -> None:
     with serving(ServedResponse(body)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO .* answered with .*{UNUSABLE[body]}") as raised:
-            opened(server).ask({})
+            open_session(server).ask({})
         assert raised.type is ServiceError
         assert str(raised.value).isprintable()
     assert len(server.received) == 1
 
 
-def test_an_allowed_status_is_a_response(opened: Open) -> None:
+def test_an_allowed_status_is_a_response(open_session: Open) -> None:
     with serving(
         ServedResponse(b'{"status": 404}', status=404), ServedResponse(b"<html>Not found</html>", status=404)
     ) as server:
-        session = opened(server)
+        session = open_session(server)
         assert session.ask({"q": "1"}, allow=(200, 404)).content == {"status": 404}
         missing = session.ask({"q": "2"}, allow=(200, 404))
         assert (missing.content, missing.status) == ("<html>Not found</html>", 404)
@@ -132,10 +132,10 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_cached_letter_by_letter(text: str, opened: Open) -> None:
+def test_a_text_is_cached_letter_by_letter(text: str, open_session: Open) -> None:
     with serving(ServedResponse(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
-        fresh = opened(server).ask({}, path="Static_final.csv", accept=TEXT)
-        cached = opened(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
+        fresh = open_session(server).ask({}, path="Static_final.csv", accept=TEXT)
+        cached = open_session(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
     assert fresh.content == text
     assert cached.content == text
     assert (fresh.from_cache, cached.from_cache) == (False, True)
@@ -145,11 +145,11 @@ def test_a_text_is_cached_letter_by_letter(text: str, opened: Open) -> None:
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
-def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Open) -> None:
+def test_undecodable_content_is_an_error_and_not_cached(body: bytes, open_session: Open) -> None:
     with serving(ServedResponse(b"a" + body), ServedResponse(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(.* in position \d"):
-            opened(server).ask({}, accept=TEXT)
-        assert opened(server).ask({}, accept=TEXT).content == "a"
+            open_session(server).ask({}, accept=TEXT)
+        assert open_session(server).ask({}, accept=TEXT).content == "a"
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -20,9 +20,14 @@ from tests.data.sources.servers.faults import ServedResponse, json_response, ser
 
 PLAIN_KEY = "sk-madeup0123456789"
 HOSTILE_KEY = 'sk-made/up+"key\\1~'
-
-
 KEY_IN_JSON = json.dumps(HOSTILE_KEY)[1:-1]
+
+
+@contextmanager
+def session_with_key(address: str, folder: Path, key: str = PLAIN_KEY) -> Iterator[Session]:
+    service = Service("S", address, requests_per_minute=60_000, timeout_s=5, tries=1, contact_needed=False)
+    with closing(Session(service, contact=None, cache=folder, key=key)) as session:
+        yield session
 
 
 @pytest.mark.parametrize(
@@ -35,24 +40,17 @@ KEY_IN_JSON = json.dumps(HOSTILE_KEY)[1:-1]
         KEY_IN_JSON.replace("s", "\\u0073"),
     ],
 )
-def test_a_repeated_key_is_removed(spelling: str, tmp_path: Path) -> None:
-    repeated = ServedResponse(
+def test_a_key_in_a_response_is_removed(spelling: str, tmp_path: Path) -> None:
+    response = ServedResponse(
         f'{{"message": "the key {spelling} is new"}}', headers={"Content-Type": "application/json"}
     )
-    with serving(repeated) as server, open_session(server.address, tmp_path, HOSTILE_KEY) as session:
+    with serving(response) as server, session_with_key(server.address, tmp_path, HOSTILE_KEY) as session:
         assert session.ask({}).content == {"message": "the key [key] is new"}
 
 
 def test_a_short_key_is_no_secret(tmp_path: Path) -> None:
-    with serving(json_response("EMPTY")) as server, open_session(server.address, tmp_path, "EMPTY") as session:
+    with serving(json_response("EMPTY")) as server, session_with_key(server.address, tmp_path, "EMPTY") as session:
         assert session.ask({}).content == "EMPTY"
-
-
-@contextmanager
-def open_session(address: str, folder: Path, key: str = PLAIN_KEY) -> Iterator[Session]:
-    service = Service("S", address, requests_per_minute=60_000, timeout_s=5, tries=1, contact_needed=False)
-    with closing(Session(service, contact=None, cache=folder, key=key)) as session:
-        yield session
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_the_key_is_in_no_message_or_file(
     with (
         caplog.at_level(logging.WARNING),
         serving(response) as server,
-        open_session(server.address, tmp_path) as session,
+        session_with_key(server.address, tmp_path) as session,
     ):
         try:
             session.ask({})
@@ -88,13 +86,13 @@ def test_the_key_is_in_no_message_or_file(
 
 
 def test_no_redirect_is_followed(tmp_path: Path) -> None:
-    with serving(json_response({})) as other:
-        redirect = ServedResponse(status=307, headers={"location": other.address})
-        with serving(redirect) as server, open_session(server.address, tmp_path) as session:
+    with serving(json_response({})) as target:
+        redirect = ServedResponse(status=307, headers={"location": target.address})
+        with serving(redirect) as server, session_with_key(server.address, tmp_path) as session:
             with pytest.raises(ServiceError, match="redirects to"):
                 session.ask({})
             assert len(server.received) == 1
-        assert not other.received
+        assert not target.received
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -141,12 +139,12 @@ def test_a_user_may_name_trusted_certificates(tmp_path: Path, monkeypatch: pytes
             for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
                 monkeypatch.delenv(name, raising=False)
             with (
-                open_session(address, tmp_path) as session,
+                session_with_key(address, tmp_path) as session,
                 pytest.raises(ServiceError, match=r"self.signed.*REQUESTS_CA"),
             ):
                 session.ask({})
             monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-            with open_session(address, tmp_path) as session:
+            with session_with_key(address, tmp_path) as session:
                 assert session.ask({}).content == [1]
         finally:
             server.shutdown()

@@ -18,7 +18,7 @@ FILES = Path(__file__).with_name("sample_files")
 
 
 def rows_of(file: str) -> list[Row]:
-    """Return the rows of a file in the folder, such as "popqa/popQA.tsv"."""
+    """Return the rows of a file in `sample_files`, such as "popqa/popQA.tsv"."""
     with (FILES / file).open(encoding="utf-8", newline="") as lines:
         if file.endswith((".csv", ".tsv")):
             return list(csv.DictReader(lines, delimiter="\t" if file.endswith(".tsv") else ","))
@@ -27,12 +27,12 @@ def rows_of(file: str) -> list[Row]:
 
 def write(folder: Path, name: str) -> Path:
     """Write the sample of a data set below a folder, and return its file, or the folder of its files."""
-    written = folder / name
-    written.mkdir()
+    copy = folder / name
+    copy.mkdir()
     for file in (FILES / name).iterdir():
-        if file.suffixes[:-1]:
-            pq.write_table(pa.Table.from_pylist(rows_of(f"{name}/{file.name}")), written / file.stem)
+        if len(file.suffixes) > 1:  # such as .parquet.jsonl
+            pq.write_table(pa.Table.from_pylist(rows_of(f"{name}/{file.name}")), copy / file.stem)
         else:
-            shutil.copy(file, written)
-    files = list(written.iterdir())
-    return files[0] if len(files) == 1 else written
+            shutil.copy(file, copy)
+    files = list(copy.iterdir())
+    return files[0] if len(files) == 1 else copy

@@ -18,7 +18,7 @@ from swaymeter.data.sources.own.source import unusable_message
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
 from tests.data.sources.layouts.samples import Row, rows_of, write
 
-Case = tuple[str, str, tuple[str, ...], str | None]
+ContextFields = tuple[str, str, tuple[str, ...], str | None]
 
 
 def options(name: str, path: Path, **keys: Any) -> PublishedFile:
@@ -31,9 +31,9 @@ def read(folder: Path, name: str) -> FileQuestions:
     return read_questions(options(name, write(folder, name)))
 
 
-def cases(question: Question) -> list[Case]:
+def contexts_of(question: Question) -> list[ContextFields]:
     """Return the id, kind, answers and text of each context."""
-    return [(case.context_id, case.condition, case.answers, case.text) for case in question.contexts]
+    return [(context.context_id, context.condition, context.answers, context.text) for context in question.contexts]
 
 
 def by_text(sample: FileQuestions) -> dict[str, Question]:
@@ -75,7 +75,7 @@ def test_all_registered_data_sets_have_a_sample() -> None:
 def test_cub_has_three_parts(tmp_path: Path) -> None:
     questions = by_text(read(tmp_path, "cub"))
     question = questions["Which name or word completes this sentence? Vimmar lies on the river …"]
-    assert (question.object, cases(question)) == (
+    assert (question.object, contexts_of(question)) == (
         "Belt",
         [
             ("1_gold", "supporting", ("Belt",), "Vimmar lies on the river Belt."),
@@ -84,7 +84,7 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
         ],
     )
     question = questions["which river does Ostrel lie on"]
-    assert [case[1:] for case in cases(question)] == [
+    assert [context[1:] for context in contexts_of(question)] == [
         ("supporting", ("Arn",), "Ostrel lies on the Arn."),
         ("conflicting", ("Eddle",), "Ostrel lies on the Eddle."),
         ("irrelevant", (), "Ostrel is old."),
@@ -92,7 +92,7 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
     beginning = "Is this claim of Ada Quill True, Half True or False, or is it not known (None)?"
     question = questions[f"{beginning} Vimmar is older than its river."]
     assert question.object == "Half True"
-    assert Counter((kind, answers) for _, kind, answers, _ in cases(question)) == {
+    assert Counter((kind, answers) for _, kind, answers, _ in contexts_of(question)) == {
         ("supporting", ("Half True",)): 2,
         ("conflicting", ("None",)): 2,
         ("irrelevant", ()): 2,
@@ -102,25 +102,25 @@ def test_cub_has_three_parts(tmp_path: Path) -> None:
 def test_faitheval_has_three_tasks(tmp_path: Path) -> None:
     questions = by_text(read(tmp_path, "faitheval"))
     question = questions["What is Ostrel made of? (Choose one: stone; salt; wood)"]
-    assert (question.list_id, cases(question)) == (
+    assert (question.list_id, contexts_of(question)) == (
         "counterfactual Q_Ostrel",
         [
             ("supporting", "supporting", ("salt",), "Surveys find that Ostrel is made of salt."),
         ],
     )
-    assert [case[:3] for case in cases(questions["Which river does Quenby lie on?"])] == [
+    assert [context[:3] for context in contexts_of(questions["Which river does Quenby lie on?"])] == [
         ("both documents", "unknown", ()),
         ("supporting", "supporting", ("Cress",)),
         ("conflicting", "conflicting", ("Eddle",)),
     ]
-    assert cases(questions["Which river does Quenby lie on?"])[2][3] == "Quenby lies on the Eddle."
+    assert contexts_of(questions["Which river does Quenby lie on?"])[2][3] == "Quenby lies on the Eddle."
     question = questions["Who founded Vimmar?"]
-    assert (question.object, cases(question)[0][:3]) == ("unanswerable", ("irrelevant", "irrelevant", ()))
+    assert (question.object, contexts_of(question)[0][:3]) == ("unanswerable", ("irrelevant", "irrelevant", ()))
 
 
-def test_clasheval_joins_the_degrees_of_a_question(tmp_path: Path) -> None:
+def test_clasheval_joins_the_rows_of_a_question(tmp_path: Path) -> None:
     question = by_text(read(tmp_path, "clasheval"))["How many bridges does Vimmar have?"]
-    assert cases(question) == [
+    assert contexts_of(question) == [
         ("supporting", "supporting", ("5",), "Vimmar has 5 bridges."),
         ("changed: 1.0", "conflicting", ("15",), "Vimmar has 15 bridges."),
         ("changed: 2.0", "conflicting", ("25",), "Vimmar has 25 bridges."),
@@ -131,7 +131,7 @@ def test_clasheval_joins_the_degrees_of_a_question(tmp_path: Path) -> None:
 def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
     question = by_text(read(tmp_path, "ramdocs"))["Which river does Ostrel lie on?"]
     assert question.answers == ("Arn", "Upper Arn")
-    assert [case[1:3] for case in cases(question)] == [
+    assert [context[1:3] for context in contexts_of(question)] == [
         ("supporting", ("Arn", "Upper Arn")),
         ("supporting", ("Upper Arn", "Arn")),
         ("conflicting", ("Eddle",)),
@@ -142,16 +142,17 @@ def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
 def test_conflictqa_names_the_right_answer(tmp_path: Path) -> None:
     sample = read(tmp_path, "conflictqa")
     questions = by_text(sample)
-    assert cases(questions["What is Ivo Marsh by trade?"]) == [  # the memory is wrong, and the counter-memory right
+    # the memory is wrong, and the counter-memory right
+    assert contexts_of(questions["What is Ivo Marsh by trade?"]) == [
         ("supporting", "supporting", ("miller", "grinder"), "It is denied: Ivo Marsh is a grinder."),
         ("supporting 2", "supporting", ("miller", "grinder"), "A letter: Ivo Marsh is a grinder."),
         ("conflicting", "conflicting", ("baker", "Ivo Marsh is a baker."), "It is remembered: Ivo Marsh is a baker."),
         ("conflicting 2", "conflicting", ("baker", "Ivo Marsh is a baker."), "A book: Ivo Marsh is a baker."),
     ]
-    wrong_answers = {text: cases(question)[2][2] for text, question in questions.items()}
+    wrong_answers = {text: contexts_of(question)[2][2] for text, question in questions.items()}
     assert wrong_answers["What is Ada Quill by trade?"] == ("baker of bread", "Ada Quill is a baker of bread.")
     assert [
-        (question.object, question.contexts[0].text) for name, question in questions.items() if "float" in name
+        (question.object, question.contexts[0].text) for text, question in questions.items() if "float" in text
     ] == [
         ("yes", "It is remembered: Ostrel does float."),
         ("no", "It is denied: Vimmar does not float."),
@@ -196,7 +197,7 @@ def test_conflictqa_understands_negated_questions(
 
 def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
     question = by_text(read(tmp_path, "nq-swap"))["which river does Tollask lie on"]
-    assert cases(question) == [
+    assert contexts_of(question) == [
         ("supporting", "supporting", ("Dune", "River Dune"), "<P> Tollask lies on the Dune. </P>"),
         ("conflicting", "conflicting", ("Eddle",), "<P> Tollask lies on the Eddle. </P>"),
     ]
@@ -204,19 +205,19 @@ def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
 
 def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
     questions = by_text(read(tmp_path, "rgb"))
-    assert [case[1:3] for case in cases(questions["Which river does Ostrel lie on?"])] == [
+    assert [context[1:3] for context in contexts_of(questions["Which river does Ostrel lie on?"])] == [
         ("supporting", ("Arn", "River Arn")),
         ("supporting", ("Arn", "River Arn")),
         ("irrelevant", ()),
     ]
-    assert [case[1:] for case in cases(questions["Who rules Ostrel?"])] == [
+    assert [context[1:] for context in contexts_of(questions["Who rules Ostrel?"])] == [
         ("supporting", ("Ada Quill",), "Ada Quill rules Ostrel."),
         ("conflicting", ("Ivo Marsh",), "Ivo Marsh rules Ostrel."),
         ("irrelevant", (), "Ostrel has a market."),
     ]
     question = questions["Who rules Ostrel and on which river is it?"]
     assert question.answers == ("Ada Quill and Arn", "A. Quill and Arn")
-    assert [case[1:] for case in cases(question)] == [
+    assert [context[1:] for context in contexts_of(question)] == [
         ("supporting", question.answers, "Ada Quill rules Ostrel.\n\nOstrel lies on the Arn."),
         ("irrelevant", (), "Ostrel has a market."),
     ]
@@ -236,12 +237,12 @@ def test_messages_number_rows_as_in_the_file(tmp_path: Path) -> None:
     )
 
 
-def test_clasheval_has_no_change_without_effect(tmp_path: Path) -> None:
+def test_clasheval_leaves_unchanged_contexts_out(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     first, second, *_ = rows_of("clasheval/dataset.pqt.jsonl")
-    unchanged = {**second, "context_mod": second["context_original"]}
-    same = {**unchanged, "answer_mod": unchanged["answer_original"], "mod_degree": "0.0"}
-    file.write_text("".join(json.dumps(row) + "\n" for row in (first, unchanged, same)))
+    same_context = {**second, "context_mod": second["context_original"]}
+    same_answer = {**same_context, "answer_mod": second["answer_original"], "mod_degree": "0.0"}
+    file.write_text("".join(json.dumps(row) + "\n" for row in (first, same_context, same_answer)))
     sample = read_questions(options("clasheval", file))
     assert [context.context_id for context in sample.questions[0].contexts] == ["supporting", "changed: 1.0"]
     assert [(row.part, row.detail) for row in sample.rejected] == [
@@ -249,35 +250,36 @@ def test_clasheval_has_no_change_without_effect(tmp_path: Path) -> None:
     ]
 
 
-def test_wikicontradict_asks_self_contradicting_passages_once(tmp_path: Path) -> None:
+def test_wikicontradict_joins_equal_passages(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     row = rows_of("wikicontradict/WikiContradict_dataset_v1_rag_qa.csv")[0]
     passage = "It was founded in 1200, and in 1300."
     file.write_text(json.dumps({**row, "context1": passage, "context2": f"{passage} "}))
     (question,) = read_questions(options("wikicontradict", file)).questions
-    assert cases(question) == [("both passages", "unknown", (), passage)]
+    assert contexts_of(question) == [("both passages", "unknown", (), passage)]
 
 
 def test_wikicontradict_has_two_passages(tmp_path: Path) -> None:
     (question,) = (row for row in read(tmp_path, "wikicontradict").questions if row.list_id == "1")
-    assert cases(question) == [
+    assert contexts_of(question) == [
         ("supporting", "supporting", ("1201",), "Vimmar was founded in 1201."),
         ("conflicting", "conflicting", ("1301",), "It was founded in 1301."),
     ]
-    assert {passage.title for case in question.contexts for passage in case.passages} == {"Vimmar"}
+    assert {passage.title for context in question.contexts for passage in context.passages} == {"Vimmar"}
 
 
 def test_popqa_has_two_sentences_as_contexts(tmp_path: Path) -> None:
     sample = read(tmp_path, "popqa")
     questions = {question.list_id: question for question in sample.questions}
-    supporting, conflicting = cases(questions["1"])
+    supporting, conflicting = contexts_of(questions["1"])
     assert supporting[1:] == ("supporting", ("Belt", "the Belt"), "The country of Vimmar is Belt.")
     assert conflicting[1] == "conflicting"
     assert conflicting[2][0] in {"Arn", "Cress", "Dune"}
     assert conflicting[3] == f"The country of Vimmar is {conflicting[2][0]}."
-    assert cases(questions["103"])[0][3] == "Tollask is the capital of Dune."
-    assert [case[1] for case in cases(questions["200"])] == ["supporting"]  # no row has another colour
-    assert read_questions(options("popqa", tmp_path / "popqa" / "popQA.tsv")) == sample
+    assert contexts_of(questions["103"])[0][3] == "Tollask is the capital of Dune."
+    assert [context[1] for context in contexts_of(questions["200"])] == ["supporting"]  # no row has another colour
+    again = read_questions(options("popqa", tmp_path / "popqa" / "popQA.tsv"))
+    assert again == sample  # the draw of the wrong answer repeats
 
 
 OTHER_FORM = '{"question": "Who?", "passage": "He.", "gold": "him"}\n'
@@ -324,7 +326,8 @@ def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING):
         sample = read_questions(options("rgb", folder))
     assert len(sample.questions) == 12
-    assert ["mine.jsonl has not the form of RGB" in message for message in caplog.messages] == [True]
+    (warning,) = caplog.messages
+    assert "mine.jsonl has not the form of RGB" in warning
     for file in folder.glob("en_*.json"):
         file.unlink()
     with pytest.raises(InputError, match="has not the form of RGB"):
@@ -351,20 +354,20 @@ BROKEN: dict[str, tuple[Row, str]] = {
     "wikicontradict/WikiContradict_dataset_v1_rag_qa.csv": ({"context2": "  "}, "context2: is missing"),
     "popqa/popQA.tsv": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
 }
-"""Broken values of the first row of a file of each sample, and the reason why the row cannot be used."""
+"""Broken values for the first row of a sample's file, and the reason why the row cannot be used."""
 
 
-@pytest.mark.parametrize("sample", BROKEN)
-def test_rows_that_cannot_be_used_are_named(sample: str, tmp_path: Path) -> None:
-    change, reason = BROKEN[sample]
-    first, *rows = rows_of(sample)
+@pytest.mark.parametrize("sample_file", BROKEN)
+def test_a_broken_row_is_rejected_with_reason(sample_file: str, tmp_path: Path) -> None:
+    change, reason = BROKEN[sample_file]
+    first, *rows = rows_of(sample_file)[:4]  # the last rows of ConflictQA's sample are rejected, too
     file = tmp_path / "mine.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in [{**first, **change}, *rows[:3]]))
-    (rejected,) = read_questions(options(sample.partition("/")[0], file)).rejected
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{**first, **change}, *rows]))
+    (rejected,) = read_questions(options(sample_file.partition("/")[0], file)).rejected
     assert (rejected.part, reason in str(rejected.detail)) == ("line 1", True), rejected.detail
 
 
-def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
+def test_a_template_of_cub_is_filled_or_rejected(tmp_path: Path) -> None:
     (gold,) = (row for row in rows_of("cub/counterfact_test.jsonl") if row["id"] == "1_gold")
 
     def questions(**changes: Any) -> FileQuestions:
@@ -374,7 +377,7 @@ def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
 
     changes = {"template": "<subject-w-space>lies on", "template_w_context": "<target_true> it is.\n<subject> lies on"}
     (question,) = questions(**changes).questions
-    assert cases(question)[0][3] == "Belt it is."
+    assert contexts_of(question)[0][3] == "Belt it is."
     reasons = {
         "<place> it is.\n<subject>": "the slot <place> of a template has no value",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
@@ -395,12 +398,12 @@ def test_a_study_may_set_title_and_licence(tmp_path: Path) -> None:
 
 
 def test_the_key_depends_on_content_and_licence(tmp_path: Path) -> None:
-    source, access = QUESTION_SOURCES["rgb"], None
+    source, partition, access = QUESTION_SOURCES["rgb"], "own", None
     folder = write(tmp_path, "rgb")
     assert source.key is not None
 
     def key(**keys: Any) -> Any:
-        return source.key(options("rgb", folder, **keys), "own", access)  # type: ignore[misc, arg-type]
+        return source.key(options("rgb", folder, **keys), partition, access)  # type: ignore[misc, arg-type]
 
     before = key()
     assert key(per_partition=3) == key(neutral=True) == before != key(licence="CC0")

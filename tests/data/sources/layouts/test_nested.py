@@ -14,7 +14,7 @@ from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.registry import DATA_SETS
 
-REPORTED_FILES = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "27-nested-layouts"
+NESTED_FILES = Path(__file__).resolve().parents[3] / "oracle" / "reports" / "27-nested-layouts"
 LIBRARY, LEAFLET = "The library closes at 6 p.m.", "The old leaflet has 8 p.m. as closing time."
 GARDEN, PAYLOAD, GREY = "The library has a garden.", "The Fennock 2 lifts up to 8 kg.", "It comes in grey."
 Contexts = list[tuple[str, str]]
@@ -55,10 +55,10 @@ def contexts(question: Question) -> Contexts:
         ),
     ],
 )
-def test_reported_files_are_read(
+def test_nested_files_are_read(
     name: str, layout: str, answers: list[tuple[str, ...]], passages: list[Contexts]
 ) -> None:
-    file_questions = read(REPORTED_FILES / name)
+    file_questions = read(NESTED_FILES / name)
     assert file_questions.layout == layout
     assert [question.answers for question in file_questions.questions] == answers
     assert [contexts(question) for question in file_questions.questions] == passages
@@ -68,10 +68,10 @@ def test_reported_files_are_read(
 
 
 def test_details_of_passages_are_kept() -> None:
-    library, _ = read(REPORTED_FILES / "llamaindex_nodes.jsonl").questions
+    library, _ = read(NESTED_FILES / "llamaindex_nodes.jsonl").questions
     passage = library.contexts[0].passages[0]
     assert (library.contexts[0].context_id, passage.source, passage.score) == ("n0", "a.pdf", 0.9)
-    question, _ = read(REPORTED_FILES / "hotpot_hub.jsonl").questions
+    question, _ = read(NESTED_FILES / "hotpot_hub.jsonl").questions
     assert [context.passages[0].title for context in question.contexts] == ["Library", "Leaflet", "Garden"]
     assert json.loads(question.other_columns or "")["level"] == "hard"
 
@@ -149,7 +149,7 @@ FILES: dict[str, tuple[Any, str]] = {
     ),
     "": ([{**QUESTION, "answer": "6 p.m.", "contexts": [DOCUMENT, {"page_content": GARDEN, "metadata": {}}]}], ""),
 }
-"""Content of a file and id of its question, by the layout that is recognised."""
+"""Content of a file and id of its question, by layout; "" is a file with Swaymeter's own columns."""
 
 
 @pytest.mark.parametrize("layout", FILES)
@@ -159,11 +159,13 @@ def test_other_forms_of_layouts_are_read(layout: str, tmp_path: Path) -> None:
     file_questions = read(tmp_path / "mine.json")
     (question,) = file_questions.questions
     assert (file_questions.layout, question.list_id or "", question.object) == (layout, identity, "6 p.m.")
-    assert contexts(question) in ([(LIBRARY, "supporting"), (GARDEN, "unknown")], [(LIBRARY, "supporting")])
+    first, *others = contexts(question)
+    assert first == (LIBRARY, "supporting")
+    assert others in ([], [(GARDEN, "unknown")])
 
 
 def test_only_malformed_rows_of_a_layout_are_refused(tmp_path: Path) -> None:
-    lines = (REPORTED_FILES / "hotpot_hub.jsonl").read_text().splitlines()
+    lines = (NESTED_FILES / "hotpot_hub.jsonl").read_text().splitlines()
     uneven = {
         **QUESTION,
         "id": "x",
@@ -208,6 +210,6 @@ def test_paths_select_values_of_cells(path: str, value: Any) -> None:
     assert value_at(cells, path) == value
 
 
-def test_every_step_is_used() -> None:
-    described = (*nested_layouts(), *(source.options.data_set for source in DATA_SETS))  # type: ignore[attr-defined]
-    assert {form.step for layout in described for form in layout.forms if form.step} == STEPS.keys()
+def test_every_function_of_steps_is_used() -> None:
+    layouts = (*nested_layouts(), *(source.options.data_set for source in DATA_SETS))  # type: ignore[attr-defined]
+    assert {form.step for layout in layouts for form in layout.forms if form.step} == STEPS.keys()

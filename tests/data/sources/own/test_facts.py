@@ -22,13 +22,14 @@ from swaymeter.data.sources.own.facts import (
 from swaymeter.data.sources.own.named_file import Origin
 from tests.data.catalog.test_relation_rules import SOUND, yaml_of
 
-FACTS = ("relation,subject,object", "seat,Norvania,Tesk", "capital,Norway,Oslo", "seat,Bellamarca,Quorin")
+LINES = ("relation,subject,object", "seat,Norvania,Tesk", "capital,Norway,Oslo", "seat,Bellamarca,Quorin")
+# a relation of an own file; the predicate of SOUND in YAGO belongs to the catalog's relation `capital`
 SEAT = {name: value for name, value in SOUND.items() if name != "yago"}
 
 
-def options(folder: Path, rows: tuple[str, ...] = FACTS, own: Any = None, **keys: Any) -> OwnFacts:
-    """Write a table of rows and a file of own relations, and return options that name both files."""
-    (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+def options(folder: Path, lines: tuple[str, ...] = LINES, own: Any = None, **keys: Any) -> OwnFacts:
+    """Write a table of facts and a file of own relations, and return options that name both files."""
+    (folder / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
     (folder / "mine.yaml").write_text(yaml_of(**(own or {"seat": SEAT})), encoding="utf-8")
     paths = {"file": "mine.csv", "relations_file": "mine.yaml", "relations": "all"}
     return OwnFacts.model_validate({**paths, **keys}, context={"folder": str(folder)})
@@ -65,8 +66,8 @@ def test_pickled_options_contain_the_own_relations(tmp_path: Path) -> None:
         ({"relations": ["seatt"]}, "relations", "no relation is named 'seatt'; did you mean 'seat'?"),
         ({"relations": ["seat", "seat"]}, "relations", "a relation is named twice"),
         ({"relations": "seat"}, "relations", "expected a list of relations, or `all`"),
-        ({"rows": FACTS[:1]}, "relations", "mine.csv has no rows"),
-        ({"rows": (*FACTS[:1], "seta,A,B")}, "relations", "line 2: relation: no relation is named 'seta'"),
+        ({"lines": LINES[:1]}, "relations", "mine.csv has no rows"),
+        ({"lines": (*LINES[:1], "seta,A,B")}, "relations", "line 2: relation: no relation is named 'seta'"),
         ({"file": "gone.csv"}, "relations", "gone.csv cannot be read"),
         ({"relations_file": "gone.yaml"}, "relations_file", "gone.yaml cannot be read"),
         ({"relations_file": 5}, "relations_file", "expected the path of a YAML file"),
@@ -74,7 +75,7 @@ def test_pickled_options_contain_the_own_relations(tmp_path: Path) -> None:
         ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name is reserved"),
         ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
-        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must have keys with values"),
+        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must be a YAML mapping"),
     ],
 )
 def test_mistakes_are_named_with_their_key(
@@ -91,15 +92,15 @@ def test_a_key_depends_on_own_rows_and_licence(tmp_path: Path) -> None:
     before = options(tmp_path)
     keys = {name: key(before, name) for name in before.relations}
     # another order of the rows, and a further column
-    rearranged = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))
+    rearranged = tuple(f"{row},{number}" for number, row in enumerate((LINES[0], LINES[2], LINES[1], LINES[3])))
     after = options(tmp_path, rearranged)
     assert {name: key(after, name) for name in after.relations} == keys
-    after = options(tmp_path, (*FACTS, "seat,Hestonia,Sarrow"))
+    after = options(tmp_path, (*LINES, "seat,Hestonia,Sarrow"))
     assert [name for name in keys if key(after, name) != keys[name]] == ["seat"]
     assert key(options(tmp_path, licence="CC0 1.0"), "capital") != keys["capital"]
 
 
-ROW_HEADER = "relation,subject,object,aliases,subject_id,note"
+HEADER = "relation,subject,object,aliases,subject_id,note"
 OSLO = "capital,Norway,Oslo,Christiania|Kristiania,Q20,north"
 LIMA = "capital,Peru,Lima,,,"
 ORIGIN = Origin("Atlas", "CC0 1.0")
@@ -112,7 +113,7 @@ def write_rows(folder: Path, *rows: str) -> Path:
 
 
 def test_rows_become_facts(tmp_path: Path) -> None:
-    file = write_rows(tmp_path, ROW_HEADER, OSLO, LIMA, "father,Ada,Byron,,,", "capital,Norway,Bergen,,,")
+    file = write_rows(tmp_path, HEADER, OSLO, LIMA, "father,Ada,Byron,,,", "capital,Norway,Bergen,,,")
     rows = rows_by_relation(file, "facts.file", FactRow, {})
     assert list(rows) == ["capital", "father"]
     norway, peru = facts_of(rows["capital"], ORIGIN)
@@ -133,13 +134,13 @@ def test_rows_become_facts(tmp_path: Path) -> None:
         ('capital,"Peru\nChile",Lima,,,', "subject: has a line break"),
         ("capital,Peru,Li\x07ma,,,", "object: has the control character U+0007"),
         ("capital,Peru", "has 2 cells, and the header 6"),
-        (OSLO, "is the same as line 2; leave one out"),
+        (OSLO, "repeats line 2; delete the repetition"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named(
     row: str, problem: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = write_rows(tmp_path, ROW_HEADER, OSLO, row, LIMA)
+    file = write_rows(tmp_path, HEADER, OSLO, row, LIMA)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):  # the second reading logs no warning
             rows = rows_by_relation(file, "facts.file", FactRow, {})
@@ -150,7 +151,7 @@ def test_a_row_that_cannot_be_used_is_named(
 
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 of 2 rows cannot be used: line 2: subject: .*; line 3: has 1 cells"):
-        rows_by_relation(write_rows(tmp_path, ROW_HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
+        rows_by_relation(write_rows(tmp_path, HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
     with pytest.raises(InputError, match="has no column relation; it has subject, object"):
         rows_by_relation(write_rows(tmp_path, "subject,object", "Peru,Lima"), "facts.file", FactRow, {})
     with pytest.raises(MissingFile, match=r"facts.file: .*gone.csv cannot be read"):

@@ -13,6 +13,7 @@ from swaymeter.data.records import Question
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 
 REPORTS = Path(__file__).resolve().parents[3] / "oracle" / "reports"
+"""Files of problem reports."""
 FRAME = pd.DataFrame(
     {
         "question": ["What does it lift?", "Capital of Norway?"],
@@ -37,9 +38,9 @@ def pandas_json(**form: Any) -> bytes:
 
 FORMS: dict[str, bytes] = {
     "parquet": FRAME.to_parquet(),
-    "utf-8 with a mark": CSV.encode("utf-8-sig"),
+    "utf-8 with a byte order mark": CSV.encode("utf-8-sig"),
     "utf-16": CSV.encode("utf-16"),
-    "utf-16 without a mark": CSV.encode("utf-16-le"),
+    "utf-16 without a byte order mark": CSV.encode("utf-16-le"),
     "utf-32": CSV.encode("utf-32"),
     "cr": CSV.replace("\n", "\r").encode(),
     "sep": b"sep=;\r\n" + FRAME.to_csv(index=False, sep=";").encode(),
@@ -67,7 +68,8 @@ def test_every_form_is_read_under_any_ending(form: str, ending: str, tmp_path: P
         FRAME[["question", "answer", "context"]].itertuples(index=False, name=None)
     )
     first, second = (json.loads(question.other_columns or "null") for question in questions)
-    assert (first, second) in (({"score": 0.5}, None), ({"score": "0.5"}, None))
+    assert first in ({"score": 0.5}, {"score": "0.5"})  # cells of CSV are texts
+    assert second is None
 
 
 def test_cells_of_cr_files_keep_line_breaks(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_long_first_line_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 16 << 20
 
 
-def test_reported_files_are_read() -> None:
+def test_files_of_problem_reports_are_read() -> None:
     for name in ("array.jsonl", "lines.json"):
         (question,) = read(REPORTS / "07-one-json-array" / name)
         assert (question.question_id, question.object, question.cases[1].condition) == ("q1", "Oslo", "supporting")
@@ -231,6 +233,7 @@ def test_a_missing_kind_follows_from_the_answer(
     result = read_questions(OwnQuestions(file=str(tmp_path / "mine.json")))
     (question,) = result.questions
     assert [case.condition for case in question.contexts] == [kind]
-    is_derived = kind == "supporting"
-    assert (result.derived, result.unknown) == (is_derived, not is_derived and "kind" not in cells)
-    assert ("supporting" in str(question.other_columns)) == is_derived
+    assert result.derived == (kind == "supporting")
+    assert result.unknown == (kind == "unknown" and "kind" not in cells)
+    # a further column has the ids of contexts whose kind is derived
+    assert ("supporting" in str(question.other_columns)) == (kind == "supporting")

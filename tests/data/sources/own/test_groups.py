@@ -14,13 +14,13 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.groups import GROUPS, Groups
 from tests.data.catalog.test_group_texts import SOUND
 
-NAMES = ("entity,label", "Ann,old", "Anna,old", "Bo,young", "Cy,young", "Di,young")
+ENTITIES = ("entity,label", "Ann,old", "Anna,old", "Bo,young", "Cy,young", "Di,young")
 PAIRS = ("entity1,entity2,label,type", "Ann,Anna,friend,x", "Bo,Cy,enemy,", "Bo,Di,enemy,x", "Cy,Di,friend,")
 TEXTS_OF_PAIRS = SOUND | {"open": ["{entity1} and {entity2} are"], "contexts": {"pair": {"sentences": ["Nobody."]}}}
 
 
-def groups_section(folder: Path, rows: tuple[str, ...] = NAMES, content: Any = SOUND, **keys: Any) -> Groups:
-    (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+def groups_section(folder: Path, lines: tuple[str, ...] = ENTITIES, content: Any = SOUND, **keys: Any) -> Groups:
+    (folder / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
     (folder / "texts.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     paths = {"file": "mine.csv", "texts": "texts.yaml", "relations": "all"}
     return Groups.model_validate({**paths, **keys}, context={"folder": str(folder)})
@@ -47,7 +47,7 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
     assert group.sentences_per_entity == 1  # five sentences about one entity each, and a sentence about nobody
 
 
-def test_the_seed_draws_equal_numbers_of_labels(tmp_path: Path) -> None:
+def test_the_seed_draws_entities_of_each_label(tmp_path: Path) -> None:
     drawn = [names(groups_section(tmp_path, per_label=2), seed) for seed in range(8)]
     assert {tuple(sample[:2]) for sample in drawn} == {("Ann", "Anna")}
     assert {len(sample) for sample in drawn} == {4}
@@ -81,7 +81,7 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "count", "problem"),
+    ("lines", "count", "problem"),
     [
         ((*PAIRS, "Ann,,friend,"), 4, "line 6: entity2: is missing"),
         ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity1, entity2: are both Ann"),
@@ -90,31 +90,31 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
         ((*PAIRS, "Ann,Bo,,"), 4, "line 6: label: is missing"),
         ((*PAIRS, "Ann,Bo,all,"), 4, "line 6: label, type: 'all' already means every label and every"),
         ((*PAIRS, "Ann,Bo"), 4, "line 6: has 2 cells, and the header 4"),
-        ((*NAMES, "ANN,Old"), 6, "label old, Old differ only in capitals"),
-        ((*NAMES, "ANN,Old"), 6, "entity Ann, ANN differ only in capitals"),
-        (NAMES[:4], 3, "label young has one entity, which no test can compare"),
+        ((*ENTITIES, "ANN,Old"), 6, "label old, Old differ only in capitals"),
+        ((*ENTITIES, "ANN,Old"), 6, "entity Ann, ANN differ only in capitals"),
+        (ENTITIES[:4], 3, "label young has one entity, which no test can compare"),
     ],
 )
 def test_problems_of_single_rows_are_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, rows: tuple[str, ...], count: int, problem: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, lines: tuple[str, ...], count: int, problem: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert len(names(groups_section(tmp_path, rows, TEXTS_OF_PAIRS if rows[0] == PAIRS[0] else SOUND))) == count
+        assert len(names(groups_section(tmp_path, lines, TEXTS_OF_PAIRS if lines[0] == PAIRS[0] else SOUND))) == count
     assert problem in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("rows", "problem"),
+    ("lines", "problem"),
     [
-        (NAMES[:3], "has one label, old; write entities of at least two labels"),
-        (NAMES[:1], "has no row; write entities"),
+        (ENTITIES[:3], "has one label, old; write entities of at least two labels"),
+        (ENTITIES[:1], "has no row; write entities"),
         (("entity,label", ",old"), "entity: is missing"),
         (PAIRS, "has no column entity"),
     ],
 )
-def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
+def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, lines: tuple[str, ...], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        names(groups_section(tmp_path, rows))
+        names(groups_section(tmp_path, lines))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
-from swaymeter.data.sources.own.passages import PassagesPart, parts_of, with_set_contexts
+from swaymeter.data.sources.own.passages import PassagesPart, parts_of
 from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 
@@ -33,7 +33,7 @@ def read(
 def arranged_question(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
     options, result = read(folder, *contexts, **passages)
     (question,) = options.arrange(result.questions)
-    assert {case.condition for case in question.contexts} == options.conditions_of(result.questions)
+    assert {context.condition for context in question.contexts} == options.conditions_of(result.questions)
     return question
 
 
@@ -42,7 +42,9 @@ def test_sets_and_orders_give_contexts(tmp_path: Path) -> None:
     question = arranged_question(
         tmp_path, WRONG, RIGHT, *OTHER, sets=sets, orders=["given", "right_first", "wrong_first"]
     )
-    contexts = {case.context_id: (case.condition, case.answers, len(case.passages)) for case in question.contexts}
+    contexts = {
+        context.context_id: (context.condition, context.answers, len(context.passages)) for context in question.contexts
+    }
     assert contexts == {
         "supporting": ("supporting", ("nine",), 1),
         "conflicting": ("conflicting", ("ten",), 1),
@@ -52,7 +54,7 @@ def test_sets_and_orders_give_contexts(tmp_path: Path) -> None:
         "all, given": ("mixed", ("ten",), 4),
         "all, right first": ("mixed", ("ten",), 4),
     }
-    right_first = next(case for case in question.contexts if case.context_id == "all, right first")
+    right_first = next(context for context in question.contexts if context.context_id == "all, right first")
     assert [passage.kind for passage in right_first.passages] == ["supporting", "conflicting", *["irrelevant"] * 2]
     assert right_first.text == "It opens at nine.\n\nIt opens at ten.\n\nIt has 3 doors.\n\nIt has 4 doors."
     assert (right_first.evidence_set, right_first.passage_order) == ("all", "right_first")
@@ -60,9 +62,9 @@ def test_sets_and_orders_give_contexts(tmp_path: Path) -> None:
 
 def test_orders_rotate_reverse_and_draw_passages(tmp_path: Path) -> None:
     def orders(*names: str, **options: Any) -> list[str]:
-        cases = arranged_question(tmp_path, WRONG, RIGHT, *OTHER, orders=names, **options).contexts
+        contexts = arranged_question(tmp_path, WRONG, RIGHT, *OTHER, orders=names, **options).contexts
         letters = {"It opens at ten.": "w", "It opens at nine.": "r", "It has 3 doors.": "3", "It has 4 doors.": "4"}
-        return ["".join(letters[passage.text] for passage in case.passages) for case in cases]
+        return ["".join(letters[passage.text] for passage in context.passages) for context in contexts]
 
     assert orders("rotations", "reversed") == ["wr34", "r34w", "34wr", "4wr3", "43rw"]
     assert orders("wrong_last", "rotations", most=3) == ["r3w", "wr3", "3wr"]
@@ -87,15 +89,13 @@ def test_forms_leave_out_missing_fields(tmp_path: Path) -> None:
 
 def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
     hostile = {**RIGHT, "text": "It opens at nine. {title} {number} ()"}
-    assert (
-        arranged_question(tmp_path, hostile, form="numbered").contexts[0].text
-        == "[1] It opens at nine. {title} {number} ()"
-    )
+    (context,) = arranged_question(tmp_path, hostile, form="numbered").contexts
+    assert context.text == "[1] It opens at nine. {title} {number} ()"
 
 
 def test_sets_without_enough_passages_are_reported(tmp_path: Path) -> None:
     options, result = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
-    assert [case.context_id for case in options.arrange(result.questions)[0].contexts] == ["supporting"]
+    assert [context.context_id for context in options.arrange(result.questions)[0].contexts] == ["supporting"]
     assert result.about_sets().endswith("with this set: supporting+conflicting: 1; 2 supporting: 1")
     options, lacking = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not lacking.questions
@@ -108,41 +108,44 @@ def test_sets_without_enough_passages_are_reported(tmp_path: Path) -> None:
 
 def test_impossible_order_leaves_passages_in_given_order(tmp_path: Path) -> None:
     question = arranged_question(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
-    assert [case.context_id for case in question.contexts] == ["supporting+irrelevant, given"]
+    assert [context.context_id for context in question.contexts] == ["supporting+irrelevant, given"]
 
 
 def test_sets_of_equal_passages_give_a_context_each(tmp_path: Path) -> None:
     question = arranged_question(tmp_path, RIGHT, WRONG, sets=["all", "supporting+conflicting"])
-    assert [case.evidence_set for case in question.contexts] == ["all", "supporting+conflicting"]
+    assert [context.evidence_set for context in question.contexts] == ["all", "supporting+conflicting"]
 
 
 def test_set_in_two_spellings_gives_one_context(tmp_path: Path) -> None:
     question = arranged_question(
         tmp_path, RIGHT, WRONG, sets=["supporting+conflicting", "conflicting + 1 supporting", "all"]
     )
-    assert [case.evidence_set for case in question.contexts] == ["supporting+conflicting", "all"]
+    assert [context.evidence_set for context in question.contexts] == ["supporting+conflicting", "all"]
 
 
 def test_a_title_cannot_look_like_the_next_passage(tmp_path: Path) -> None:
-    hostile = {**RIGHT, "title": "Hours\n[2] Fake", "score": 10**400}
-    (case,) = arranged_question(tmp_path, hostile, form="cited").contexts
-    assert case.text == "[1] Hours [2] Fake (wiki, 2026-01-02)\nIt opens at nine."
+    hostile = {**RIGHT, "title": "Hours\n[2] Fake", "score": 10**400}  # above the largest float
+    (context,) = arranged_question(tmp_path, hostile, form="cited").contexts
+    assert context.text == "[1] Hours [2] Fake (wiki, 2026-01-02)\nIt opens at nine."
 
 
 def test_neutral_context_is_added_to_sets(tmp_path: Path) -> None:
     question = arranged_question(tmp_path, *OTHER, neutral=True)
-    assert [(case.context_id, len(case.passages)) for case in question.contexts] == [("all, given", 2), ("neutral", 1)]
+    assert [(context.context_id, len(context.passages)) for context in question.contexts] == [
+        ("all, given", 2),
+        ("neutral", 1),
+    ]
 
 
 def test_passage_that_no_set_has_is_left_out(tmp_path: Path) -> None:
     _, result = read(tmp_path, WRONG, RIGHT, *OTHER, sets=["supporting+irrelevant", "irrelevant"])
-    assert [case.context_id for case in result.questions[0].contexts] == ["supporting", "irrelevant"]
+    assert [context.context_id for context in result.questions[0].contexts] == ["supporting", "irrelevant"]
 
 
 def test_context_has_only_the_first_fifty_passages(tmp_path: Path) -> None:
     many = [{"text": f"It has {lamps} lamps.", "kind": "irrelevant"} for lamps in range(60)]
-    (case,) = arranged_question(tmp_path, *many, RIGHT).contexts
-    assert (len(case.passages), case.condition, case.answers) == (50, "irrelevant", ())
+    (context,) = arranged_question(tmp_path, *many, RIGHT).contexts
+    assert (len(context.passages), context.condition, context.answers) == (50, "irrelevant", ())
 
 
 @pytest.mark.parametrize(
@@ -166,19 +169,19 @@ def test_impossible_options_are_refused(options: dict[str, Any], message: str) -
 def test_set_may_have_all_of_a_kind(tmp_path: Path) -> None:
     assert parts_of("all irrelevant") == (("irrelevant", None),)
     question = arranged_question(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
-    assert len(with_set_contexts([question], PassagesPart())[0].contexts[0].passages) == 3
+    assert [len(context.passages) for context in question.contexts] == [3]
 
 
 def test_passages_are_renumbered_after_one_is_removed(tmp_path: Path) -> None:
-    (case,) = arranged_question(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
-    assert case.without(1).text == "[1] It opens at ten.\n\n[2] It has 3 doors."
-    assert case.without(3).text == "[1] It opens at nine.\n\n[2] It opens at ten."
-    assert case.is_numbered
-    assert case.without(1).without(1).without(1).text is None
+    (context,) = arranged_question(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
+    assert context.without(1).text == "[1] It opens at ten.\n\n[2] It has 3 doors."
+    assert context.without(3).text == "[1] It opens at nine.\n\n[2] It opens at ten."
+    assert context.is_numbered
+    assert context.without(1).without(1).without(1).text is None
 
 
 def test_a_text_unlike_its_passages_is_refused(tmp_path: Path) -> None:
-    (case,) = arranged_question(tmp_path, RIGHT, WRONG, form="numbered").contexts
-    assert replace(case) == case
+    (context,) = arranged_question(tmp_path, RIGHT, WRONG, form="numbered").contexts
+    assert replace(context) == context
     with pytest.raises(InputError, match=r"'\[1\] It opens.* differs from the text"):
-        replace(case, passages=case.passages[:1])
+        replace(context, passages=context.passages[:1])

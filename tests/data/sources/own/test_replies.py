@@ -18,7 +18,7 @@ ROW: dict[str, Any] = {"id": "q", "question": "When does the library close?", "a
 def read(file: Path, content: Any, *columns: str) -> FileQuestions:
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     options = OwnQuestions(file=str(file))
-    options.read_replies(columns or ("said",))
+    options.set_reply_columns(columns or ("said",))
     return read_questions(options)
 
 
@@ -65,7 +65,7 @@ def test_row_without_passage_has_the_closed_book_reply(tmp_path: Path) -> None:
     ],
 )
 def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message.replace("?", r"\?")):
+    with pytest.raises(InputError, match=message):
         read(tmp_path / "log.json", rows, *columns)
 
 
@@ -80,7 +80,8 @@ def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: s
 )
 def test_unusable_rows_are_rejected(row: Any, reason: str, tmp_path: Path) -> None:
     result = read(tmp_path / "log.json", [{**ROW, "context": CLOSES, "said": "6"}, {**ROW, "said": "No."}, row])
-    assert [reason in (rejected.detail or "") for rejected in result.rejected] == [True]
+    (rejected,) = result.rejected
+    assert reason in (rejected.detail or "")
     assert [*result.replies["said"].values()] == ["6", "No."]
 
 

@@ -20,7 +20,7 @@ import pytest
 from huggingface_hub import constants
 
 from swaymeter.data.errors import InputError, ServiceError
-from swaymeter.data.records import Partition, Triple
+from swaymeter.data.records import Partition, RelationName, Triple, WikidataId
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_file, popqa
 from tests.data.sources.servers.faults import FaultServer, ServedResponse, serving
@@ -49,10 +49,10 @@ def with_cells(**cells: str) -> tuple[str, ...]:
 def test_row_becomes_a_triple_with_every_field(tmp_path: Path) -> None:
     (triple,) = from_file(write_csv(tmp_path, HEADER, ROW))
     assert triple == Triple(
-        relation=triple.relation,
-        subject_id=triple.subject_id,
-        property_id=triple.property_id,
-        object_id=triple.object_id,
+        relation=RelationName("occupation"),
+        subject_id=WikidataId("Q42"),
+        property_id=WikidataId("P106"),
+        object_id=WikidataId("Q36180"),
         source="a list of Wikidata facts (facts.csv)",
         licence="facts: Wikidata CC0 1.0",
         subject="Douglas Adams",
@@ -61,12 +61,6 @@ def test_row_becomes_a_triple_with_every_field(tmp_path: Path) -> None:
         question="What did he do?",
         answers=("writer", "author"),
         list_id="7",
-    )
-    assert (triple.relation, triple.subject_id, triple.property_id, triple.object_id) == (
-        "occupation",
-        "Q42",
-        "P106",
-        "Q36180",
     )
 
 
@@ -138,7 +132,7 @@ def test_file_that_is_not_list_is_refused(content: str, message: str, tmp_path: 
 def test_a_list_may_be_json_or_parquet(missing: Any, tmp_path: Path) -> None:
     triples = from_file(write_csv(tmp_path, HEADER, ROW))
     row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": missing}
-    (tmp_path / "facts.csv").write_text(json.dumps([row]))
+    (tmp_path / "facts.csv").write_text(json.dumps([row]))  # the content decides the format, and not the file's name
     assert from_file(tmp_path / "facts.csv") == [replace(triples[0], subject=None)]
     pq.write_table(pa.Table.from_pylist([row | {"object": date(2020, 1, 2)}]), tmp_path / "facts.csv")
     assert "2020-01-02" in str(from_file(tmp_path / "facts.csv")[0].object)

@@ -57,8 +57,8 @@ def pairs(triples: list[Triple]) -> list[tuple[str, str]]:
     return [(triple.subject_id, triple.object_id) for triple in triples]
 
 
-def by_hand(seed: int) -> list[tuple[str, str]]:
-    """Return the same sample without a graph: pairs of articles in the order of their MD5, one for each subject."""
+def expected_pairs(seed: int) -> list[tuple[str, str]]:
+    """Return the expected sample: pairs of items with articles in the order of their MD5, one for each subject."""
 
     def key(pair: tuple[str, str]) -> str:
         text = f"{seed} {ENTITY}{pair[0]} {ENTITY}{pair[1]}"
@@ -78,8 +78,8 @@ def by_hand(seed: int) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("seed", [0, 1, -3])
 def test_subjects_have_one_fact_in_key_order(seed: int, wikidata: Dump) -> None:
-    expected = by_hand(seed)
-    assert 60 < len(expected) < 80
+    expected = expected_pairs(seed)
+    assert 60 < len(expected) < 80  # 80 people have an article, and some of them have an occupation without one
     assert pairs(triples_of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == expected
     assert pairs(triples_of_property(wikidata, OCCUPATION, 12, seed=seed)) == expected[:12]
     assert pairs(triples_of_property(wikidata, OCCUPATION, 1, seed=seed)) == expected[:1]
@@ -96,7 +96,7 @@ def test_a_property_of_literals_is_refused_early(wikidata: Dump, monkeypatch: py
     store = Changed(wikidata, lambda query, rows: rows)
     with pytest.raises(InputError, match=r"property P569: none of the 50 pairs at .* joins two items"):
         triples_of_property(store, BIRTH_DATE, 10, seed=1)
-    assert not any("VALUES" in query for query in store.queries)
+    assert not any("VALUES" in query for query in store.queries)  # no query for articles
 
 
 @pytest.mark.parametrize(("property_id", "count"), [("P460", 2), ("P999", 0)])

@@ -13,11 +13,11 @@ OpenWikidata = Callable[[FaultServer], Wikidata]
 
 
 @pytest.fixture
-def open_wikipedia(opened: Open) -> OpenWikipedia:
+def open_wikipedia(open_session: Open) -> OpenWikipedia:
     """Return the function that opens a client of a server; all clients have one cache."""
-    return lambda server, **other: Wikipedia(Wiki(opened(server, **{"name": "Wikipedia", **other})))
+    return lambda server, **other: Wikipedia(Wiki(open_session(server, **{"name": "Wikipedia", **other})))
 
 
 @pytest.fixture
-def open_wikidata(opened: Open) -> OpenWikidata:
-    return lambda server: Wikidata(Wiki(opened(server, name="Wikidata", max_concurrency=3)))
+def open_wikidata(open_session: Open) -> OpenWikidata:
+    return lambda server: Wikidata(Wiki(open_session(server, name="Wikidata", max_concurrency=3)))

@@ -228,9 +228,6 @@ def test_summary_of_an_undo_is_ignored(tag: str, open_wikidata: OpenWikidata) ->
     assert history_after(open_wikidata, CREATE, ADD, SET, names_label, names_value).edits == (101, 102, 103)
 
 
-# Random histories
-
-
 def random_edits(generator: random.Random, count: int) -> tuple[list[Edit], set[int]]:
     """Return edits of two properties, most of them under Wikibase's summaries, and the revisions that changed P36."""
     item: dict[str, dict[str, str]] = {}
@@ -262,7 +259,7 @@ PARTS: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "con
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_histories_equal_compared_contents(seed: int, open_wikidata: OpenWikidata) -> None:
+def test_edits_of_random_histories_are_found(seed: int, open_wikidata: OpenWikidata) -> None:
     generator = random.Random(seed)
     edits, changes = random_edits(generator, 40)
     assert len(changes) > 3
@@ -275,9 +272,6 @@ def test_random_histories_equal_compared_contents(seed: int, open_wikidata: Open
     # Only the revision after a hidden content may be counted in error.
     after_hidden = {FIRST + index + 1 for index, each in enumerate(with_hidden) if "content" in each.hidden}
     assert set(history.edits) - changes - after_hidden == set()
-
-
-# Forms of values, and requests for contents
 
 
 def test_other_form_of_a_value_is_no_change(open_wikidata: OpenWikidata) -> None:
@@ -364,8 +358,6 @@ def test_an_invalid_content_names_its_revision(content: str, open_wikidata: Open
         history_after(open_wikidata, CREATE, Edit("", raw_content=content))
 
 
-# The recorded history
-
 BY_HAND: Mapping[str, tuple[int, ...]] = {
     "P1": (15, 16, 17, 18, 21, 22, 23, 33),
     "P2": (20, 29, 30),
@@ -401,7 +393,7 @@ def test_edits_of_properties_match_the_table(summaries: str, open_wikidata: Open
     assert {(history.hidden, history.latest) for history in histories.values() if history} == {((), 33)}
 
 
-def test_only_ambiguous_contents_are_requested(open_wikidata: OpenWikidata) -> None:
+def test_only_contents_around_ambiguous_edits_are_requested(open_wikidata: OpenWikidata) -> None:
     # The first content (9) is needed. The undo 30, the rollback 32, the bulk edit 33 and, for P1, the update 19 need
     # the contents before and after the edit. The contents of 28, 30 and 32 are equal, so only 28 is requested.
     for property_id, numbers in {"P7": [9, 28, 29, 31, 33], "P1": [9, 18, 19, 28, 29, 31, 33]}.items():

@@ -22,7 +22,7 @@ HOSTILE = ['"quoted"', "{0} {slot}", "two\nlines", "\u202eright to left", "<scri
 
 
 def entity(item_id: str, **fields: Any) -> dict[str, Any]:
-    """Return an item of a response, with these fields and no others."""
+    """Return an item of a response; fields without an argument are empty."""
     empty = {"lastrevid": 1, "labels": {}, "descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
     return {"type": "item", "id": item_id, **empty, **fields}
 
@@ -53,7 +53,7 @@ def item_of(open_wikidata: OpenWikidata, entity: dict[str, Any]) -> Item:
 def test_an_item_has_names_revision_and_statements(open_wikidata: OpenWikidata) -> None:
     with serving(recorded_response("wikidata/wbgetentities.json")) as server:
         items = open_wikidata(server).items(["Q1", "P1"])
-    item, head = items["Q1"], items["P1"]
+    item, head_of_government = items["Q1"], items["P1"]
     assert (item.item_id, item.revision, item.label, item.description, item.aliases, item.wikipedia) == (
         "Q1",
         33,
@@ -63,7 +63,8 @@ def test_an_item_has_names_revision_and_statements(open_wikidata: OpenWikidata) 
         None,
     )
     assert item.retrieved_at.utcoffset() is not None
-    assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
+    assert (head_of_government.item_id, head_of_government.label) == ("P1", "head of government")
+    assert head_of_government.statements == {}
     (request,) = server.received
     assert (request.form["ids"], request.form["maxlag"]) == ("Q1|P1", "5")
     assert [(statement.item_id, statement.rank) for statement in item.statements["P1"]] == [
@@ -81,13 +82,13 @@ def test_an_item_has_names_revision_and_statements(open_wikidata: OpenWikidata) 
     revisions = page_in("wikidata/revisions_item_content_all.json")["revisions"]
     first, *_, last = (revision["slots"]["main"]["content"] for revision in revisions)
     assert statements_of(json.loads(last)) == item.statements
-    assert '"claims":[]' in first
+    assert '"claims":[]' in first  # Wikibase stores empty maps as empty lists
     assert statements_of(json.loads(first)) == {}
 
 
 def test_merged_item_is_read_under_its_old_id(open_wikidata: OpenWikidata) -> None:
     content = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
-    content["entities"]["Q5"] = entity("Q2") | content["entities"]["Q5"]
+    content["entities"]["Q5"] = entity("Q2") | content["entities"]["Q5"]  # the recorded item has few fields
     with serving(json_response(content)) as server:
         items = open_wikidata(server).items(["Q5"])
     assert {item_id: (item.item_id, item.label) for item_id, item in items.items()} == {"Q5": ("Q2", "Ada Example")}
@@ -95,7 +96,7 @@ def test_merged_item_is_read_under_its_old_id(open_wikidata: OpenWikidata) -> No
 
 def test_missing_item_is_left_out(open_wikidata: OpenWikidata) -> None:
     content = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
-    content["entities"]["Q1"] = entity("Q1") | content["entities"]["Q1"]
+    content["entities"]["Q1"] = entity("Q1") | content["entities"]["Q1"]  # the recorded item has few fields
     with serving(json_response(content)) as server:
         assert open_wikidata(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
@@ -145,7 +146,7 @@ def test_names_stay_unchanged(name: str, open_wikidata: OpenWikidata) -> None:
         {"entities": {"Q1": entity("Q1", aliases={"en": {"value": "Oslo"}})}},
         {"entities": {"Q1": entity("Q1", claims={"capital": []})}},
         {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": {}}]})}},
-        {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": snak("P1", "?"), "rank": "normal"}]})}},
+        {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": snak("P1", "?"), "rank": "normal"}]})}},  # no id
         {"entities": {"Q1": entity("Q1", claims=[{"m": ["novalue", 1], "g": "q1$a"}])}},  # an old format
         {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
     ],

@@ -131,7 +131,7 @@ def test_contents_are_cached_forever(open_wikipedia: OpenWikipedia) -> None:
 
 
 @pytest.mark.parametrize("number", [13, 99999])  # a hidden revision, and the number of no revision
-def test_hidden_revision_is_absent_and_requested_again(number: int, open_wikipedia: OpenWikipedia) -> None:
+def test_absence_of_a_revision_is_cached_until_expiry(number: int, open_wikipedia: OpenWikipedia) -> None:
     with serving(play=play_ada) as server:
         for _ in range(2):
             assert open_wikipedia(server).wiki.contents([8, number, 7]) == {7: TEXTS[7], 8: TEXTS[8]}
@@ -141,23 +141,20 @@ def test_hidden_revision_is_absent_and_requested_again(number: int, open_wikiped
         assert open_wikipedia(server).wiki.contents([number]) == {}
 
 
-BAD = [
-    page_response(revisions=[{"revid": "7", "slots": {"main": {"content": "a"}}}]),
-    page_response(revisions=[{"revid": 7, "slots": {"main": {"content": None}}}]),
-    page_response(revisions=[{"revid": 7, "slots": {"main": {"content": {"claims": {}}}}}]),
-    page_response(revisions=[{"revid": 7, "slots": {"main": "text"}}]),
-]
-
-
-@pytest.mark.parametrize("response", BAD)
+@pytest.mark.parametrize(
+    "response",
+    [
+        page_response(revisions=[{"revid": "7", "slots": {"main": {"content": "a"}}}]),
+        page_response(revisions=[{"revid": 7, "slots": {"main": {"content": None}}}]),
+        page_response(revisions=[{"revid": 7, "slots": {"main": {"content": {"claims": {}}}}}]),
+        page_response(revisions=[{"revid": 7, "slots": {"main": "text"}}]),
+    ],
+)
 def test_invalid_content_is_an_error_and_not_cached(response: ServedResponse, open_wikipedia: OpenWikipedia) -> None:
     with serving(response, recorded_response("wikipedia/revisions_by_revid.json")) as server:
         with pytest.raises(ServiceError, match="not the expected response"):
             open_wikipedia(server).wiki.contents([7])
         assert open_wikipedia(server).wiki.contents([7]) == {7: TEXTS[7]}
-
-
-OK = recorded_response("modes/readonly_query_ok.json")
 
 
 @pytest.mark.parametrize(
@@ -183,18 +180,18 @@ def test_error_has_the_words_of_the_wiki(name: str, words: str, open_wikipedia: 
     assert clock.slept == []
 
 
-LAGGING = [
-    ("lag7_maxlag5.json", 5),
-    ("lag42_maxlag20.json", 20),
-    ("modes/lag7_maxlag0.json", 5),
-    ("modes/lag7_maxlag5_errorformat_plaintext.json", 5),
-    ("wikipedia/maxlag_minus2_fv1.json", 5),
-]
-
-
-@pytest.mark.parametrize(("name", "seconds"), LAGGING)
-def test_wait_for_lag_is_as_requested(name: str, seconds: float, open_wikipedia: OpenWikipedia, clock: Clock) -> None:
-    with serving(recorded_response(name), OK) as server:
+@pytest.mark.parametrize(
+    ("name", "seconds"),  # the seconds are the Retry-After of the recorded response
+    [
+        ("lag7_maxlag5.json", 5),
+        ("lag42_maxlag20.json", 20),
+        ("modes/lag7_maxlag0.json", 5),
+        ("modes/lag7_maxlag5_errorformat_plaintext.json", 5),
+        ("wikipedia/maxlag_minus2_fv1.json", 5),
+    ],
+)
+def test_lag_is_waited_for_as_requested(name: str, seconds: float, open_wikipedia: OpenWikipedia, clock: Clock) -> None:
+    with serving(recorded_response(name), recorded_response("modes/readonly_query_ok.json")) as server:
         (response,) = open_wikipedia(server).wiki.query(FORM)
     assert response.content["query"]["pages"][0]["title"] == "Chemist"
     assert clock.slept == [pytest.approx(seconds)]
@@ -219,7 +216,7 @@ def test_lasting_transient_error_fails_after_all_tries(
         assert raised.type is kind
     assert len(server.received) == tries
     if tries == PATIENCE:
-        assert 300 < sum(clock.slept) < 900
+        assert 300 < sum(clock.slept) < 900  # about eight minutes
         assert min(clock.slept) >= 5
 
 
@@ -233,7 +230,7 @@ def test_timeout_of_the_database_is_a_timeout(open_wikipedia: OpenWikipedia) -> 
     ("codes", "transient"),
     [(["maxlag"], True), (["maxlag", "readonly"], True), (["maxlag", "badvalue"], False), (["badvalue"], False)],
 )
-def test_errors_are_transient_only_if_all_are(codes: list[str], transient: bool) -> None:
+def test_errors_are_transient_if_each_is_transient(codes: list[str], transient: bool) -> None:
     problem = error_of({"errors": [{"code": code, "text": f"{code} text", "module": "main"} for code in codes]})
     assert problem is not None
     assert isinstance(problem, TransientError) is transient

@@ -81,7 +81,7 @@ def test_each_part_is_hidden_separately(marks: dict[str, bool], hidden: str, ope
         ({"user": "Alice", "userid": 6}, True),
         ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
         ({"user": "127.0.0.1", "userid": 0, "anon": True}, False),
-        ({"user": "en>Alice", "userid": 0}, False),
+        ({"user": "en>Alice", "userid": 0}, False),  # imported from the English wiki
         ({"user": "~2025-12345-67", "userid": 99}, False),
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
@@ -148,9 +148,10 @@ def test_an_invalid_history_is_not_cached(response: ServedResponse, open_wikiped
 
 
 def test_an_impossible_title_is_not_requested(open_wikipedia: OpenWikipedia) -> None:
+    too_long = "é" * 300  # 600 bytes; the limit is 512
     with serving() as server:
         wikipedia = open_wikipedia(server)
-        for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
+        for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", too_long):
             assert wikipedia.wiki.revisions(title) is None, title
             assert wikipedia.page(title) is None, title
     assert server.received == []
@@ -187,8 +188,8 @@ def test_a_history_of_two_pages_is_not_cached(fields: Any, open_wikipedia: OpenW
             open_wikipedia(server, offline=True).wiki.revisions("Ada Example")
         assert [request.form.get("rvcontinue", "")[-3:] for request in server.received] == ["", "|10", "|13", "|16"] * 2
         server.play = play_parts
-        for _ in range(2):
+        for _ in range(2):  # the second history is cached
             history = open_wikipedia(server).wiki.revisions("Ada Example")
             assert history is not None
             assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
-    assert len(server.received) == 12
+    assert len(server.received) == 3 * 4  # a history has four parts

@@ -13,8 +13,13 @@ from swaymeter.data.sources.wikimedia.wikidata import SimilarItem, Wembedder
 from tests.data.sources.servers.faults import ServedResponse, json_response, recorded_response
 from tests.data.sources.sessions import session_with_server
 
-VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
-UNKNOWN_PAGE = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
+UNKNOWN_PAGE = {
+    "detail": "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not",
+    "method": "get",
+    "status": 404,
+    "title": "Not Found",
+    "type": "about:blank",
+}
 OLDER_UNKNOWN_PAGE = {  # the response of earlier versions of the service
     "type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found",
     "title": "Not found.",
@@ -40,13 +45,10 @@ def monthly_views(**views: object) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def mean(folder: Path, *script: ServedResponse, first: str = "2025-01", last: str = "2025-04") -> float:
-    with session_with_server(folder, *script) as (session, _):
-        return PageViews(session).monthly_mean("Ada Example", first=first, last=last)
-
-
 def test_mean_is_over_all_requested_months(tmp_path: Path) -> None:
-    assert mean(tmp_path, json_response(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))) == 50.25
+    response = json_response(monthly_views(m202501=100, m202502=50, m202503=0, m202504=51))
+    with session_with_server(tmp_path, response) as (session, _):
+        assert PageViews(session).monthly_mean("Ada Example", first="2025-01", last="2025-04") == 50.25
 
 
 @pytest.mark.parametrize("content", [UNKNOWN_PAGE, OLDER_UNKNOWN_PAGE])
@@ -90,7 +92,7 @@ def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
 
 
 NONSENSE = {
-    "a wrong address": json_response(
+    "an invalid address": json_response(
         {"type": "https://a.example/errors/not_found#route", "title": "Not found."}, status=404
     ),
     "a list": json_response([]),
@@ -133,9 +135,10 @@ def ranking(*pairs: tuple[object, object]) -> dict[str, object]:
     return {"most_similar": [{"item": item, "similarity": similarity} for item, similarity in pairs]}
 
 
-def test_similar_items_have_their_similarity_and_no_properties(tmp_path: Path) -> None:
+def test_similar_items_are_items_with_their_similarity(tmp_path: Path) -> None:
     with session_with_server(tmp_path, recorded_response("wembedder_Q42")) as (session, server):
         items = Wembedder(session).similar_items(Q42)
+    # the recorded response also has the property P800
     assert items == (SimilarItem(WikidataId("Q3107329"), 0.8831), SimilarItem(WikidataId("Q180736"), 0.71))
     assert [request.path for request in server.received] == ["/ask/most-similar/Q42"]
 

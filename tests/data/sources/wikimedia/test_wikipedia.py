@@ -169,7 +169,7 @@ def test_linked_articles_are_listed_once(open_wikipedia: OpenWikipedia) -> None:
 
 
 @pytest.mark.parametrize("title", ["Nope", "A|B", ""])
-def test_missing_list_is_an_error(title: str, open_wikipedia: OpenWikipedia) -> None:
+def test_links_of_missing_page_are_an_error(title: str, open_wikipedia: OpenWikipedia) -> None:
     refused = pytest.raises(InputError, match=f"Wikipedia has no page named '{re.escape(title)}'")
     with serving(recorded_response("wikipedia/missing_title.json")) as server, refused:
         open_wikipedia(server).linked(title)

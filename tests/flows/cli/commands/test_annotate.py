@@ -32,6 +32,7 @@ def test_export_and_status_print_counts(swaymeter: Command, study: str, contents
     load_study(tmp_path, judgements=[sheet])
     result = swaymeter("annotate", "status", study)
     assert result.code == 0
+    # row 7 has the choice of the second question, after five fields of the first question
     assert "warning  judgements that do not count: ada.xlsx, row 7: 'aksept' is not a choice" in result.err
     assert "Krippendorff's alpha: none, because no two annotators" in result.out
     assert re.search(rf"ada .* 1/{count}", result.out)

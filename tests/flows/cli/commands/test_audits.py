@@ -65,7 +65,7 @@ class Application:
         )
 
 
-def follows(prompt: str) -> str:
+def reply_from_passage(prompt: str) -> str:
     """Return the value in the passage of a prompt."""
     value = VALUE.search(prompt)
     return value[1] if value else PROBE_REPLY if PROBE_WORD in prompt else "I do not know."
@@ -74,7 +74,7 @@ def follows(prompt: str) -> str:
 @pytest.fixture
 def application() -> Iterator[tuple[Application, str]]:
     """Yield a running application, and its name and address for `--model`."""
-    app = Application(follows)
+    app = Application(reply_from_passage)
     with serving(play=app.play) as server:
         yield app, f"app@{server.address.removesuffix('/ask')}/v1"
 
@@ -144,7 +144,7 @@ def test_the_table_comes_before_the_page(swaymeter: Command, tmp_path: Path, mon
 
 
 def test_a_failed_audit_keeps_the_page(swaymeter: Command, tmp_path: Path) -> None:
-    apps = [Application(follows), Application(follows)]
+    apps = [Application(reply_from_passage), Application(reply_from_passage)]
     with serving(play=apps[0].play) as one, serving(play=apps[1].play) as two:
         models = [f"app@{server.address.removesuffix('/ask')}/v1" for server in (one, two)]
         workspace = tmp_path / "ws"
@@ -177,13 +177,13 @@ def test_a_missing_judge_keeps_page_and_study(
     paths = (workspace / "report" / "index.html", *workspace.glob("*.yaml"), *workspace.glob("*.duckdb"))
     contents = {file: file.read_bytes() for file in paths}
     assert len(contents) == 3
-    existing = set(re.findall(r"--[a-z][a-z-]+", swaymeter("audit", "--help").out))
+    options = set(re.findall(r"--[a-z][a-z-]+", swaymeter("audit", "--help").out))
     for judge in ("microsoft/deberta-large-mnli", "all-minilm-l6-v2"):
         result = swaymeter(*arguments, "--judge", judge, "--offline")
         assert (result.code, result.out) == (2, "")
         assert {file: file.read_bytes() for file in contents} == contents
         assert "stand-in" not in result.error
-        assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", result.error)) <= existing
+        assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", result.error)) <= options
 
 
 def test_warnings_name_the_question(application: tuple[Application, str], swaymeter: Command, tmp_path: Path) -> None:
@@ -245,4 +245,4 @@ def test_a_deterministic_application_causes_no_warning(
     result = swaymeter(*arguments, "follow.supporting=0.9", "--samples", "5", "--workspace", str(tmp_path / "ws"))
     assert (result.code, result.err) == (0, "")
     page = (tmp_path / "ws" / "report" / "index.html").read_text(encoding="utf-8")
-    assert "three seeds give one reply" in page  # a note on persuasion, because persuasion needs samples that differ
+    assert "three seeds give one reply" in page  # a note: persuasion needs samples that differ

@@ -25,27 +25,27 @@ ITEMS = {
 
 
 @pytest.fixture
-def rows(swaymeter: Command) -> Any:
-    def list_rows(*arguments: str) -> list[dict[str, Any]]:
+def list_rows(swaymeter: Command) -> Any:
+    def run_list(*arguments: str) -> list[dict[str, Any]]:
         result = swaymeter("list", *arguments, "--json")
         assert (result.code, result.err) == (0, "")
         rows: list[dict[str, Any]] = json.loads(result.out)
         return rows
 
-    return list_rows
+    return run_list
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_every_item_is_listed_as_text_and_json(name: str, rows: Any, swaymeter: Command) -> None:
+def test_every_item_is_listed_as_text_and_json(name: str, list_rows: Any, swaymeter: Command) -> None:
     key = name.removesuffix("s")
-    assert [row[key] for row in rows(name)] == list(ITEMS[name])
+    assert [row[key] for row in list_rows(name)] == list(ITEMS[name])
     printed = swaymeter("list", name).out
     assert all(item in printed for item in ITEMS[name])
 
 
-def test_a_registered_measure_is_listed_with_its_needs(rows: Any) -> None:
+def test_a_registered_measure_is_listed_with_its_needs(list_rows: Any) -> None:
     with added(MEASURES, measure.MEASURE):
-        *_, last = rows("measures")
+        *_, last = list_rows("measures")
     assert last == {
         "measure": "persuasion_range",
         "meaning": "how far apart contexts pull a query",
@@ -56,15 +56,15 @@ def test_a_registered_measure_is_listed_with_its_needs(rows: Any) -> None:
     }
 
 
-def test_a_registered_source_has_its_keys_first(rows: Any) -> None:
+def test_a_registered_source_has_its_keys_first(list_rows: Any) -> None:
     with added(FACT_SOURCES, source.SOURCE):
-        (row,) = [row for row in rows("sources") if row["source"] == "csv"]
+        (row,) = [row for row in list_rows("sources") if row["source"] == "csv"]
     assert (row["of"], row["description"]) == ("facts", "Facts from a CSV file.")
     assert row["keys"][:3] == ["file", "licence", "relations"]
 
 
-def test_relations_are_listed_by_source(rows: Any, swaymeter: Command) -> None:
-    relations = rows("relations", "--source", "sample")
+def test_relations_are_listed_by_source(list_rows: Any, swaymeter: Command) -> None:
+    relations = list_rows("relations", "--source", "sample")
     assert {row["relation"] for row in relations} == {fact.relation for fact in catalog.facts()}
     assert relations[0] == {
         "relation": "capital",
@@ -78,16 +78,18 @@ def test_relations_are_listed_by_source(rows: Any, swaymeter: Command) -> None:
 
 
 @pytest.mark.parametrize("is_downloaded", [True, False])
-def test_models_are_listed_with_their_place(is_downloaded: bool, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_listed_with_their_place(
+    is_downloaded: bool, list_rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(name: str, purpose: str) -> None:
         raise ModelError("its package is not installed")
 
     monkeypatch.setattr(listings, "is_downloaded", lambda hub: is_downloaded)
-    places = {row["model"]: row["place"] for row in rows("models")}
+    places = {row["model"]: row["place"] for row in list_rows("models")}
     assert places["smollm2-135m-instruct"] == "installed"
     assert places["gpt2"].startswith("downloaded" if is_downloaded else "to be downloaded")
     monkeypatch.setattr(listings, "identify_model", fail)
-    assert rows("models")[0]["place"] == "its package is not installed"
+    assert list_rows("models")[0]["place"] == "its package is not installed"
 
 
 @pytest.mark.parametrize("file", ["study.yaml", "My Study (2).yaml"])

@@ -90,7 +90,7 @@ def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
             page = (
                 f"http://127.0.0.1:{cluster._client.scheduler_info()['services']['dashboard']}/info/main/workers.html"
             )
-            with pytest.raises(HTTPError, match="404"):
+            with pytest.raises(HTTPError, match="404"):  # Dask's pages, which need no key, are off
                 urlopen(page, timeout=5)
         other_key = distributed.Security.temporary().get_connection_args("client")
         unencrypted = address.replace("tls", "tcp")

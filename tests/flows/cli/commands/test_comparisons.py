@@ -14,7 +14,7 @@ from swaymeter.data.dataset.snapshot import DatasetChanges, Snapshot
 from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
-from swaymeter.flows.cli.commands.comparisons import show_sources
+from swaymeter.flows.cli.commands.comparisons import show_dataset_changes
 from swaymeter.reports.changes import MAX_TEXT, comparison_json
 from swaymeter.tasks.statistics.changes import compare_items, dataset_changes
 from tests.data import dataset_samples
@@ -26,7 +26,7 @@ from tests.data.dataset_samples import (
     disputed,
     fact,
     iri,
-    published,
+    qec_content,
     question,
     store,
     workspace,
@@ -56,7 +56,7 @@ def dataset(*facts: Fact) -> Dataset:
 def printed(changes: DatasetChanges, limit: int = 20) -> str:
     """Return the text on a terminal of 100 columns."""
     screen = Console(file=io.StringIO(), width=100)
-    show_sources(screen, changes, limit=limit)
+    show_dataset_changes(screen, changes, limit=limit)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
@@ -101,7 +101,7 @@ def test_changed_facts_end_with_1_and_are_listed(swaymeter: Command, march: str,
 
 
 def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
-    result = swaymeter("diff", march, str(dataset_samples.write(tmp_path, published())))
+    result = swaymeter("diff", march, str(dataset_samples.qec_file(tmp_path, qec_content())))
     assert result.code == 1
     assert (
         "not compared, because only one dataset has the field: object's degree, object's degree in the relation"
@@ -115,7 +115,7 @@ def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march:
 
 def test_ignored_files_and_keys_cause_warnings(swaymeter: Command, march: str, tmp_path: Path) -> None:
     store(Path(march), NORWAY, seed=1)
-    file = dataset_samples.write(tmp_path, published() | {"[bold]\x1b[31m": {}})
+    file = dataset_samples.qec_file(tmp_path, qec_content() | {"[bold]\x1b[31m": {}})
     result = swaymeter("diff", march, str(file), "--json")
     assert "capital has 2 files of facts; only the newest is read" in result.err
     assert r"keys left out, because the catalog has no relation for them: '[bold]\x1b[31m'" in result.err
@@ -190,6 +190,9 @@ OLD_QUESTION, NEW_QUESTION = (
     changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new")
 )
 
+SHARED_X = "x" * 32
+"""With "Oslo is ", the 40 characters that are shown before the first difference."""
+
 
 @pytest.mark.parametrize(
     ("before", "after", "line"),
@@ -207,7 +210,7 @@ OLD_QUESTION, NEW_QUESTION = (
         (
             [OLD_QUESTION],
             [NEW_QUESTION],
-            f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n",
+            f"context …{SHARED_X}Oslo is oldyyyyyyyyy → …{SHARED_X}Oslo is newyyyyyyyyy\n",
         ),
     ],
 )
@@ -215,9 +218,6 @@ def test_the_last_line_shows_the_change(before: list[Any], after: list[Any], lin
     are_questions = before == [OLD_QUESTION]
     sides = (Dataset(Path("a"), (), (), tuple(rows)) if are_questions else dataset(*rows) for rows in (before, after))
     assert printed(dataset_changes(*sides)).endswith(line)
-
-
-# ---- questions -------------------------------------------------------------------------------------------------------
 
 
 def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_path: Path) -> None:
@@ -229,9 +229,9 @@ def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_p
     result = swaymeter("diff", march, str(april))
     assert result.code == 1
     assert "3 facts of 2 relations and 2 questions of 2 relations from Wikidata, YAGO, fetched" in result.out
-    capital, questions = [line for line in result.out.splitlines() if re.match("│ capital +│", line)]
-    assert [cell.strip() for cell in capital.split("│")[2:-1]] == ["0", "0", "0", "2"]
-    assert [cell.strip() for cell in questions.split("│")[2:-1]] == ["1", "0", "1", "0"]
+    fact_row, question_row = [line for line in result.out.splitlines() if re.match("│ capital +│", line)]
+    assert [cell.strip() for cell in fact_row.split("│")[2:-1]] == ["0", "0", "0", "2"]
+    assert [cell.strip() for cell in question_row.split("│")[2:-1]] == ["1", "0", "1", "0"]
     assert result.out.endswith(
         "\ncapital\n  + Peru → Oslo (static)\n"
         "  ~ Norway: partition static → temporal; edits 1 → 2; page views 1500.5 → 9.5\n"

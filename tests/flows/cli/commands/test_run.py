@@ -176,7 +176,7 @@ def test_a_workspace_that_cannot_be_written_fails(
     assert (result.code, unknown_home.partition("/")[0] in result.error) == (2, True)
 
 
-def test_offline_is_set_before_any_model_is_identified(swaymeter: Command, study: str) -> None:
+def test_offline_option_sets_variable_of_the_hub(swaymeter: Command, study: str) -> None:
     swaymeter("run", study, "--offline", "--dry-run")
     assert os.environ["HF_HUB_OFFLINE"] == "1"
 

@@ -29,12 +29,11 @@ from tests.data.warehouse.small_study import Row, build_study, row, table
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
-# After the group: numbers of replies and of questions, the unit of the interval, the mean and the ends of its interval.
-FOLLOWS = MeasuredQuantity("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
-GIVES_IN = MeasuredQuantity("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
+# The means are over 40 replies to 30 questions, and over 4 replies to 4 questions. The ends of the interval follow.
+FOLLOWS_RIGHT = MeasuredQuantity("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
+FOLLOWS_WRONG = MeasuredQuantity("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
-
-SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
+FOLLOWS_RIGHT_TEXT = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
 
 
 def models_of(*names: str, key_from: str = "") -> list[dict[str, Any]]:
@@ -61,12 +60,12 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
     ("under", "over", "unmet"),
     [
         (["follow.supporting=0.8"], ["follow.conflicting=0.4"], ""),
-        (["follow.supporting=0.81"], [], f"{SUPPORTING}, and it has to be at least 81.0%"),
-        (["follow.supporting=0.8004"], [], f"{SUPPORTING}, and it has to be at least 80.04%, and is 80.00%"),
+        (["follow.supporting=0.81"], [], f"{FOLLOWS_RIGHT_TEXT}, and it has to be at least 81.0%"),
+        (["follow.supporting=0.8004"], [], f"{FOLLOWS_RIGHT_TEXT}, and it has to be at least 80.04%, and is 80.00%"),
         ([], ["follow.conflicting=30%"], "follow.conflicting of m (float32) is 40.0% over 4 answers to 4 questions"),
         (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
-        (["follow.supporting.low=0.71"], [], f"{SUPPORTING}, and the low end of its interval"),
-        ([], ["follow.supporting.high=0.89"], f"{SUPPORTING}, and the high end of its interval"),
+        (["follow.supporting.low=0.71"], [], f"{FOLLOWS_RIGHT_TEXT}, and the low end of its interval"),
+        ([], ["follow.supporting.high=0.89"], f"{FOLLOWS_RIGHT_TEXT}, and the high end of its interval"),
         (["follow.conflicting.low=0.1"], [], "follow.conflicting.low >= 0.1 could not be tested for m (float32): 4"),
         ([], ["context_bias=0.1"], "context_bias <= 0.1 could not be tested for any model"),
         (["follow=0.5"], [], "follow.conflicting of m"),
@@ -74,12 +73,12 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
 )
 def test_an_unmet_threshold_fails(under: list[str], over: list[str], unmet: str) -> None:
     with pytest.raises(WorkFailed) if unmet else nullcontext() as failed:
-        refuse_unmet(compare_with_thresholds(thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
+        refuse_unmet(compare_with_thresholds(thresholds_of(under, over), [FOLLOWS_RIGHT, FOLLOWS_WRONG]))
     assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
 RESISTS = MeasuredQuantity("m (float32)", "resist_wrong", "all", 10, 10, "question", 0.9, 0.6, 1.0, "share")
-KEEPS_OUT = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "question", 0.1, 0.0, 0.4, "share")
+SELDOM_WRONG = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "question", 0.1, 0.0, 0.4, "share")
 
 
 @pytest.mark.parametrize(
@@ -91,12 +90,12 @@ KEEPS_OUT = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "qu
         (replace(RESISTS, undecided=2), ["resist_wrong.all=0.8"], [], False),
         (replace(RESISTS, missing=2), ["resist_wrong.all=0.8"], [], False),
         (replace(RESISTS, empty=4), [], ["resist_wrong.all=0.95"], True),
-        (replace(KEEPS_OUT, undecided=3), [], ["follow.conflicting=0.3"], False),
-        (replace(KEEPS_OUT, undecided=3), [], ["follow.conflicting=0.4"], True),
-        (replace(KEEPS_OUT, undecided=1), [], ["follow.conflicting.high=0.4"], False),
+        (replace(SELDOM_WRONG, undecided=3), [], ["follow.conflicting=0.3"], False),
+        (replace(SELDOM_WRONG, undecided=3), [], ["follow.conflicting=0.4"], True),
+        (replace(SELDOM_WRONG, undecided=1), [], ["follow.conflicting.high=0.4"], False),
     ],
 )
-def test_replies_that_state_nothing_meet_no_threshold(
+def test_replies_that_state_nothing_alone_meet_no_threshold(
     measured: MeasuredQuantity, under: list[str], over: list[str], is_met: bool
 ) -> None:
     ((_, _, unmet),) = compare_with_thresholds(thresholds_of(under, over), [measured])
@@ -142,7 +141,7 @@ def test_commands_accept_the_folder_of_an_audit(swaymeter: Command, tmp_path: Pa
     assert (refused.code, "it is a folder without audit.yaml; name the study's file" in refused.err) == (2, True)
 
 
-def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
+def test_unused_rows_are_named_or_refused(tmp_path: Path) -> None:
     file, list_file = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
     study = study_of(tmp_path)
@@ -183,7 +182,7 @@ def test_a_malformed_map_is_refused(maps: list[str], message: str) -> None:
 
 def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = MeasuredQuantity("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
-    outcome = compare_with_thresholds(thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
+    outcome = compare_with_thresholds(thresholds_of([], ["follow.conflicting=0.5"]), [FOLLOWS_WRONG, hostile])
     unused = [("line 3", "answer: is missing; add it")]
     file = tmp_path / "new" / "junit.xml"
     write_junit(file, "mine", outcome, unused=unused)
@@ -198,7 +197,7 @@ def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
 
 
-def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
+def test_persuasion_and_unchanged_need_enough_samples(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
     persuasion = thresholds_of(["persuasion.supporting=0.1"], [])
     few, enough = (study_of(tmp_path, samples=samples) for samples in (4, 5))
@@ -210,7 +209,7 @@ def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
 
 
-def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
+def test_study_of_audit_has_options_of_audit(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "smollm2-135m-instruct"
     study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, judge=judge)
@@ -237,7 +236,7 @@ def test_an_option_limits_the_thinking_of_models(
         assert tuple(study.parameters("answers")["thinking"].values()) == limit_and_models
 
 
-def test_a_missing_file_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
+def test_a_missing_file_ends_with_code_2(swaymeter: Command, tmp_path: Path) -> None:
     result = swaymeter("audit", "nowhere.csv", "--model", "m", "--workspace", str(tmp_path / "ws"))
     assert result.code == 2
     assert "there is no file nowhere.csv" in result.error
@@ -322,11 +321,7 @@ def write_run(
     return folder
 
 
-REJECTED = "not compared: A: m (float32) against B: m (float32)"
-
-
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
-
     file = ORACLE / "15-greedy-answers-cut-off" / "questions.jsonl"
     questions = read_questions(OwnQuestions(file=str(file))).questions
     answers = [
@@ -362,6 +357,7 @@ def test_two_runs_are_compared_on_common_questions(swaymeter: Command, tmp_path:
     first, second = write_run(tmp_path / "a", "c" * 12), write_run(tmp_path / "b", "o" * 10)
     result = swaymeter("compare", str(first), str(second / "study.duckdb"))
     assert result.code == 0
+    unpaired = "not compared: A: m (float32) against B: m (float32)"
     line = next(line for line in result.out.splitlines() if line.startswith("│ follow.conflicting"))
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10",
@@ -370,7 +366,7 @@ def test_two_runs_are_compared_on_common_questions(swaymeter: Command, tmp_path:
         "+100.0 points [52.1, 100.0]",
         "larger",
     ]
-    assert f"{REJECTED}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in result.out
+    assert f"{unpaired}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in result.out
     page = second / "compared-with-a.html"
     assert f"flipped replies: 10; the page: {page}" in result.out
     assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
@@ -379,14 +375,14 @@ def test_two_runs_are_compared_on_common_questions(swaymeter: Command, tmp_path:
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(write_run(tmp_path / "c", "o" * 10, "another text")))
     assert "flipped replies: 0; " in changed.out
-    assert "│ follow.conflicting" not in changed.out  # the contexts have the same ids, and another text
+    assert "│ follow.conflicting" not in changed.out  # the contexts have the same ids, but other texts
     assert "│ correct.none" in changed.out
     other_texts = "10 of {} in {} asked with other texts in {}"
     counts = f"{other_texts.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other_texts.format(10, 'B', 'A')}"
-    assert f"{REJECTED}: {counts} (follow.conflicting, " in changed.out
+    assert f"{unpaired}: {counts} (follow.conflicting, " in changed.out
 
 
-def test_two_runs_name_their_prompts_and_missing_biases(swaymeter: Command, tmp_path: Path) -> None:
+def test_comparison_names_changed_settings_and_impossible_numbers(swaymeter: Command, tmp_path: Path) -> None:
     prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
     labels = ("tuned", None)
     first, second = (

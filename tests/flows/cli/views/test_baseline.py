@@ -1,4 +1,4 @@
-"""The gate `audit --baseline`: numbers that became worse on the common questions of two runs."""
+"""The gate `audit --baseline`: a run fails if its numbers became worse on the questions that both runs have."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ from tests.tasks.statistics.test_models import answer
 
 
 def answers(model: str, verdict: str, *, text: str = "It is Oslo.", questions: int = 20) -> list[dict[str, Any]]:
-    """Return answers with a right passage: every second answer has this verdict, the others the verdict context."""
+    """Return answers to questions with a right passage; even questions have this verdict, odd questions context."""
     return [
         answer(model, f"q{number}", "supporting", "context" if number % 2 else verdict)
         | {"question": f"Which {number}?", "texts": text, "answer": ""}
@@ -76,11 +76,11 @@ def test_smallest_significant_fall_depends_on_questions_and_tests(
         for count, is_significant in ((needed, True), (needed - 1, False)):
             changes = np.repeat([-1.0, 0.0], [count, questions - count])
             paired = paired_difference(changes, np.arange(questions), 0, shares=True)
-            p = 2 * 0.5**count  # all signs are alike
+            p = 2 * 0.5**count  # of all 2^count ways to flip signs, only two are as extreme
             assert (tests * p <= 0.05 and (paired.high or 0) < 0) == is_significant
 
 
-def test_a_passed_gate_states_its_power(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passed_gate_names_smallest_detectable_fall(monkeypatch: pytest.MonkeyPatch) -> None:
     gate = gate_of(run("m", "context", questions=15), run("m", "context", questions=15), 0, monkeypatch)
     assert not gate.failure
     assert re.fullmatch(
@@ -95,7 +95,7 @@ def gate_of(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.M
     return baseline.compare_with_baseline(runs[0], Path("now.duckdb"))
 
 
-def test_too_few_questions_for_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_questions_fail_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     gate = gate_of(run("m", "context", questions=3), run("m", "neither", questions=3), 3, monkeypatch)
     assert gate.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
     assert "ask at least 6 questions" in gate.failure
@@ -171,7 +171,7 @@ def test_forgotten_judgements_are_named(audit: str, judgements: tuple[str, ...],
     assert bool(forgotten_judgements(tmp_path, judgements)) == bool(message)
 
 
-def test_a_replaced_page_is_named(tmp_path: Path) -> None:
+def test_the_models_of_a_replaced_page_are_named(tmp_path: Path) -> None:
     assert replaced_page(models_of_last_audit(tmp_path), ["a"]) == ""
     (tmp_path / "audit.yaml").write_text("models: [{name: a}, {name: b}]")
     before = models_of_last_audit(tmp_path)

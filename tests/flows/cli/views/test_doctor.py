@@ -30,19 +30,19 @@ def test_servers_of_the_models_are_checked(monkeypatch: pytest.MonkeyPatch) -> N
         models = [
             ModelPart(name="here"),
             ModelPart(name="there", endpoint=server.address, served_as="made-up", key_from="A_KEY"),
-            ModelPart(name="without", endpoint=server.address, key_from="NO_KEY"),
+            ModelPart(name="keyless", endpoint=server.address, key_from="NO_KEY"),
             ModelPart(name="gone", endpoint="http://127.0.0.1:1"),
         ]
-        there, without, gone = servers(models)
-    assert [check.name for check in (there, without, gone)] == ["server there", "server without", "server gone"]
+        there, keyless, gone = servers(models)
+    assert [check.name for check in (there, keyless, gone)] == ["server there", "server keyless", "server gone"]
     assert there.works
-    for part in (
+    for text in (
         f"openai at {server.address}; the key in A_KEY is accepted; prompts are sent as messages; ",
         "cannot give token_log_probs (log_probs: the server refuses log-probabilities: ",
         "failed check seed: the same seed gives another reply",
     ):
-        assert part in there.detail
-    assert not without.works
-    assert "NO_KEY, which is not set" in without.detail
+        assert text in there.detail
+    assert not keyless.works
+    assert "NO_KEY, which is not set" in keyless.detail
     assert not gone.works
     assert "cannot be reached" in gone.detail

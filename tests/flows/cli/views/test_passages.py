@@ -80,7 +80,7 @@ def test_replies_are_stored_and_later_calls_continue(file: Path) -> None:
 def test_impossible_kinds_are_asked_again(file: Path) -> None:
     _, printed = annotate(file, ["c", "", "c", "8 KG", "c", "5 kg", "q"])
     wrong = [text for text in printed if text.startswith("not stored")]
-    assert ["needs a further judgement" in wrong[0], "8 KG is the right answer" in wrong[1]] == [True, True]
+    assert ["add a row with the field answer" in wrong[0], "8 KG is the right answer" in wrong[1]] == [True, True]
     assert kinds(file)[0] == ("supporting", "conflicting", "unknown")
 
 
@@ -111,5 +111,6 @@ def test_the_command_reads_standard_input(swaymeter: Command, file: Path, monkey
 
 def test_a_second_person_judges_the_same_contexts(file: Path) -> None:
     annotate(file, ["i", "q"])
+    # Names are compared without case: Ada is the first person.
     annotations = [passages.annotation_of(file, None, MAP, name, everything=False) for name in ("Ada", "ben")]
     assert [len(annotation.contexts) for annotation in annotations] == [3, 4]

@@ -1,4 +1,4 @@
-"""A refused audit leaves no study behind, and its message does not mention a study."""
+"""A refused audit changes no study and leaves no new one; its message does not mention the study file."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_files_of_another_run_stay(other: str, tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"downloads", other}
 
 
-def test_an_earlier_study_stays(tmp_path: Path) -> None:
+def test_an_earlier_study_is_restored(tmp_path: Path) -> None:
     (tmp_path / "audit.yaml").write_text("models: [m]")
     with pytest.raises(UsageError):
         refuse(tmp_path)

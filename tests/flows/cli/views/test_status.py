@@ -54,7 +54,7 @@ def test_stages_and_open_relations_have_a_line_each() -> None:
     assert last.startswith("9 done,")
 
 
-def test_unfinished_steps_of_one_subject_are_named() -> None:
+def test_unfinished_steps_of_the_study_are_named() -> None:
     rows = [
         StatusRow("study", "", product, "report", state) for product, state in (("page", "done"), ("sheet", "missing"))
     ]

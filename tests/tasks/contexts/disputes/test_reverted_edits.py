@@ -135,7 +135,7 @@ def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     assert [dispute.reversions for dispute in page.disputes] == [1] * 25
 
 
-def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
+def test_pages_without_counted_pairs_request_no_texts(tmp_path: Path) -> None:
     with serving_world(world()) as served, clients(served.addresses, tmp_path) as services:
         disputes_of_page("Quiet Matter", services.wikipedia, embed=never, pageviews=services.pageviews, months=MONTHS)
         assert len(served.received) == 1
@@ -162,15 +162,14 @@ def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     wiki = _edited_in_turn(A, B, A, B, A)
     hide(wiki.wikipedia.pages[PAGE].revisions[2], ["user", "comment", "content"])
     page = _disputes_of(wiki, PAGE, tmp_path / "2")
-    # A B ? B A: the middle of B ? B is unknown; A B ? and ? B A show no pair
+    # A B ? B A: B ? B is a pair with hidden content; A B ? and ? B A are no pairs
     assert _pairs_by_reason(page.rejected) == {reasons.HIDDEN_CONTENT: 1}
     assert page.disputes == []
 
 
 FRAME = "The @ mole of Velm, which some call #, was built by a ~ family from the west of the bay."
-POLISH = "In 1990 the city was Polish. In 1991 the city was Polish again."
-GERMAN, GERMAN_AGAIN = POLISH.replace("was Polish.", "was German."), POLISH.replace("Polish again", "German again")
 HOUSE = "She was in the ~ house "
+"""Here and in FRAME, the disputed word stands at ~; other words of the sentence vary at @ and #."""
 
 
 @pytest.mark.parametrize(
@@ -196,7 +195,7 @@ HOUSE = "She was in the ~ house "
         ),
     ],
 )
-def test_a_place_is_tracked_while_its_words_change(
+def test_disputed_words_are_found_in_changed_sentences(
     texts: list[str], disputes: list[tuple[str, int]], tmp_path: Path
 ) -> None:
     turns = [text.replace("~", word) for text in texts for word in ("rich", "poor", "rich")]
@@ -205,14 +204,16 @@ def test_a_place_is_tracked_while_its_words_change(
 
 
 def test_repeated_sentence_frame_gives_two_disputes(tmp_path: Path) -> None:
-    disputes = _disputes_of(
-        _edited_in_turn(POLISH, GERMAN, POLISH, GERMAN_AGAIN, POLISH, GERMAN_AGAIN, POLISH), PAGE, tmp_path
-    ).disputes
+    polish = "In 1990 the city was Polish. In 1991 the city was Polish again."
+    german = polish.replace("was Polish.", "was German.")
+    german_again = polish.replace("Polish again", "German again")
+    wiki = _edited_in_turn(polish, german, polish, german_again, polish, german_again, polish)
+    disputes = _disputes_of(wiki, PAGE, tmp_path).disputes
     contexts = [("In 1990 the city was Polish.", 1), ("In 1991 the city was Polish again.", 3)]
     assert [(dispute.context, dispute.reversions) for dispute in disputes] == contexts
 
 
-def test_two_places_of_one_sentence_give_two_disputes(tmp_path: Path) -> None:
+def test_two_positions_of_one_sentence_give_two_disputes(tmp_path: Path) -> None:
     text = "She was @ friend of most of them and in the end, as all say, # friend of none but the king."
     turns = [("a", "a"), ("the", "a"), ("a", "a"), ("a", "the"), ("a", "a")]
     texts = [text.replace("@", first).replace("#", second) for first, second in turns]

@@ -78,7 +78,7 @@ def test_slow_markup_is_not_parsed(markup: str) -> None:
     assert time.process_time() - start < 2
 
 
-def test_an_unclosed_tag_hides_no_page() -> None:
+def test_an_unclosed_tag_hides_no_later_text() -> None:
     page = "Text with <b>bold, a <ref name=x and a [[link.\n" + 2000 * "More of ''it'' is [[here]].<ref>x</ref>\n"
     assert running_text(page)[-1] == "More of it is here."
 
@@ -144,16 +144,14 @@ def test_entries_fragments_and_long_texts_are_no_sentences(text: str) -> None:
     assert _sentence(text, "grey") is None
 
 
-ODD_CHARACTERS = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", '"']
-
-
 def test_abbreviations_and_initials_end_no_sentence() -> None:
     text = "Dr. Ada Example of the U.S. was born in St. John. She left in 1990."
     assert list(sentences_of(text)) == ["Dr. Ada Example of the U.S. was born in St. John. ", "She left in 1990."]
 
 
-def test_splitting_odd_texts_loses_no_letter() -> None:
+def test_splitting_odd_texts_loses_no_character() -> None:
     rng = random.Random(7)
+    odd_characters = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", '"']
     for _ in range(3000):
-        text = "".join(rng.choice(ODD_CHARACTERS) for _ in range(rng.randint(0, 14)))
+        text = "".join(rng.choice(odd_characters) for _ in range(rng.randint(0, 14)))
         assert "".join(sentences_of(text)) == text

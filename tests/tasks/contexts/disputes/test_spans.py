@@ -111,14 +111,14 @@ FRAME = "One two three four five @ six seven eight nine ten."
         ("@", 0),
     ],
 )
-def test_places_are_matched_by_neighbouring_words(other: str, expected: float) -> None:
-    place = _change_at_sign(FRAME)
-    assert place.before == ("one", "two", "three", "four", "five")
-    assert place.after == ("six", "seven", "eight", "nine", "ten")
-    assert likeness(place, _change_at_sign(other)) == pytest.approx(expected)
+def test_likeness_of_changes_compares_neighbouring_words(other: str, expected: float) -> None:
+    change = _change_at_sign(FRAME)
+    assert change.before == ("one", "two", "three", "four", "five")
+    assert change.after == ("six", "seven", "eight", "nine", "ten")
+    assert likeness(change, _change_at_sign(other)) == pytest.approx(expected)
 
 
-def test_lone_span_is_matched_by_neighbouring_lines() -> None:
+def test_likeness_of_lines_compares_neighbouring_lines() -> None:
     text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
     first, second = _change_at_sign(text.replace("#", "x")), _change_at_sign(text.replace("@", "x").replace("#", "@"))
     assert first.before == ("a", "mole")

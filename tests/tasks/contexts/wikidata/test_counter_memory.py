@@ -54,6 +54,7 @@ A_PAINTER = known_item(PAINTER, "painter", "portraitist")
 def fact_of(
     answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (), implied: Iterable[str] = ()
 ) -> AnsweredFact:
+    """Return a fact about Ada with this answer; `ids` and `names` are those of further right answers."""
     name_lists = (answer.names, *((name,) for name in names))
     right = frozenset(map(WikidataId, (answer.item_id, *ids)))
     return AnsweredFact(ADA, answer, right, name_lists, frozenset(map(WikidataId, implied)))
@@ -63,6 +64,7 @@ PRAGUE = known_item("Q50", "Prague", kinds=[TOWN])
 BURMA = known_item("Q51", "Burma", "BUR", "Mm", kinds=[TOWN])
 MYANMAR = WikidataId("Q52")
 PAINTING = fact_of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
+"""A fact on Ada's occupations: she is a painter and a chemist, Q21."""
 FILM_ACTOR = fact_of(known_item("Q30", "film actor"))
 TOWNS = AnsweredFact(
     known_item("Q1", "Ada Example", values_with_deprecated=(PRAGUE.item_id, BURMA.item_id)),
@@ -171,11 +173,11 @@ def test_most_similar_wrong_answer_is_chosen(tmp_path: Path) -> None:
 
 
 def test_embeddings_choose_by_label_and_description() -> None:
-    tall = known_item("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
+    answer = known_item("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
     near = known_item("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
     far = known_item("Q43", "cc", description="small hut", kinds=[TOWN])
     nearest_of_other_kind = known_item("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
-    chosen = embeddings_answer([far, nearest_of_other_kind, tall, near, near], fact_of(tall), embedder())
+    chosen = embeddings_answer([far, nearest_of_other_kind, answer, near, near], fact_of(answer), embedder())
     assert chosen is not None
     assert (chosen.item_id, chosen.name, chosen.by) == ("Q42", "bb", EMBEDDINGS)
     assert chosen.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ

@@ -294,7 +294,7 @@ def test_facts_with_unusable_names_are_rejected(build: Build, subject: str, answ
         ),
     ],
 )
-def test_common_words_and_codes_are_no_answers(
+def test_common_words_and_codes_are_not_replaced(
     build: Build, answer: str, aliases: list[str], replacement: str, page: str, context: str
 ) -> None:
     wiki = small_world()

@@ -74,7 +74,7 @@ def completion(body: Body, choices: list[dict[str, Any]], prompt_tokens: int, co
 
 
 class LetterServer:
-    """The responses of a server with faults; `letter_server` explains the arguments."""
+    """A server with faults; `letter_server` explains the arguments."""
 
     def __init__(self, faults: frozenset[str], dialect: str) -> None:
         self._faults, self._dialect = faults, dialect
@@ -159,7 +159,7 @@ class LetterServer:
         Args:
             text: The prompt.
             body: The request.
-            number: The number of the reply among those of the request.
+            number: The number of the reply in its request.
             limit: Limit of the tokens of the reply.
             top: Number of reported likeliest tokens; -1 for all.
         """

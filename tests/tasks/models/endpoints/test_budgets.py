@@ -33,9 +33,9 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
 
 def test_runs_continue_after_max_requests(tmp_path: Path) -> None:
     with letter_server(dialect="openai") as server:
-        probe_requests = served_model(server, tmp_path / "free").server.client.requests
+        probe_requests = served_model(server, tmp_path / "unlimited").server.client.requests
         limit = int(probe_requests * 1.3)  # enough for the probe, and too few for all replies
-        expected = answers(served_model(server, tmp_path / "free"), QUESTIONS)
+        expected = answers(served_model(server, tmp_path / "unlimited"), QUESTIONS)
         errors, replies, before = list[str](), list[str](), len(server.received)
         while not replies and len(errors) < 20:
             close_sessions()  # a run closes its sessions at its end

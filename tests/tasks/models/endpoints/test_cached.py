@@ -29,7 +29,7 @@ def test_cached_responses_serve_a_run_offline(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("A_KEY", "a key of this test")
     with letter_server("no log-probabilities", "one answer per request", dialect="openai") as server:
         endpoint = Endpoint("made-up", server.address, key_from="A_KEY")
-        with pytest.raises(ServiceError, match="offline, and its server was never probed"):
+        with pytest.raises(ServiceError, match="its server was never probed, and this run is offline"):
             load_served(endpoint, tmp_path, offline=True)
         online = load_served(endpoint, tmp_path)
         expected, requests = texts(online), len(server.received)
@@ -88,7 +88,7 @@ def test_revisions_share_no_cached_responses(tmp_path: Path) -> None:
 def test_rerun_requests_each_response_once(rerun: int, sends_requests: bool, tmp_path: Path) -> None:
     with letter_server(dialect="openai") as server:
         texts(load_served(Endpoint("made-up", server.address), tmp_path))
-        for expected in (sends_requests, False):  # the second start of a rerun uses the responses of the first
+        for expected in (sends_requests, False):  # a resumed rerun uses the responses of its first start
             rerun_model = load_served(Endpoint("made-up", server.address), tmp_path, rerun=rerun)
             before = len(server.received)
             texts(rerun_model)
@@ -96,7 +96,7 @@ def test_rerun_requests_each_response_once(rerun: int, sends_requests: bool, tmp
     close_sessions()
 
 
-# A limit of 600 requests a minute lets 10 requests pass in a second.
+# A limit of 600 requests a minute lets 10 requests pass in a second; 4 more are tolerated for each limit.
 @pytest.mark.parametrize(("rates", "max_requests"), [((600, 600), 14), ((600, 601), 28)])
 def test_clients_with_equal_rates_share_a_limit(rates: tuple[int, int], max_requests: int, tmp_path: Path) -> None:
     with letter_server(dialect="openai") as server:

@@ -188,9 +188,10 @@ def test_requests_leave_out_refused_parameters(refused: tuple[str, ...], sent: s
         body = request.body.decode()
         if request.method == "POST" and (parameter := next((name for name in refused if f'"{name}"' in body), None)):
             return json_response({"error": {"message": "Unsupported parameter", "param": parameter}}, status=400)
-        accepted = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
+        # LetterServer knows neither these two names nor defaults.
+        usual_body = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
         defaults = {"seed": 1, "temperature": 1.0, "n": 1}
-        whole_body = {**defaults, **({} if request.method == "GET" else json.loads(accepted))}
+        whole_body = {**defaults, **({} if request.method == "GET" else json.loads(usual_body))}
         return responses.answer(
             ServedRequest(request.method, request.path, {}, {}, json.dumps(whole_body).encode(), request.at)
         )

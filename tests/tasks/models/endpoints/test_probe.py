@@ -83,7 +83,7 @@ def test_chat_server_has_no_whole_distribution(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_permanent", [False, True])
 @pytest.mark.parametrize(("key", "value"), [("n", 3), ("logprobs", 5), ("logprobs", -1)])
-def test_transient_fault_is_no_refusal(tmp_path: Path, key: str, value: int, is_permanent: bool) -> None:
+def test_page_instead_of_json_is_no_refusal(tmp_path: Path, key: str, value: int, is_permanent: bool) -> None:
     bodies = list[bytes]()
 
     def fault(request: ServedRequest) -> ServedResponse | None:
@@ -103,8 +103,8 @@ def test_transient_fault_is_no_refusal(tmp_path: Path, key: str, value: int, is_
     assert bodies
 
 
-def test_error_instead_of_models_is_raised(tmp_path: Path) -> None:
-    """If the probe ignored the error, it would take the server for another kind."""
+def test_error_instead_of_list_of_models_is_raised(tmp_path: Path) -> None:
+    """If the probe ignored the error, the probe would take the server for another kind."""
     error = ServedResponse('{"error": {"message": "starting"}}')
     with (
         letter_server(override=lambda request: error if request.method == "GET" else None) as server,

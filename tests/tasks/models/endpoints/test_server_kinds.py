@@ -124,6 +124,7 @@ def test_error_quotes_the_server(tmp_path: Path) -> None:
 
 def test_unlisted_refused_model_gets_a_suggestion(tmp_path: Path) -> None:
     refusal = ServedResponse('{"error": {"message": "no endpoints"}}', status=404)
+    # Every request has messages, so that every request is refused.
     strict = replace(SERVERS["short list of models"], refused=("messages",), error=lambda names: refusal)
     message = r"did you mean 'qwen/.*no endpoints"
     with serving(play=strict.answer) as running, pytest.raises(ModelError, match=message):

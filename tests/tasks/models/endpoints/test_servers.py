@@ -33,8 +33,7 @@ from tests.flows.small_study import PREPARED, run, write_study
 from tests.tasks.models.endpoints.llama_server import llama_server
 
 EMBEDDED = "smollm2-135m-instruct"
-RELATIONS = range(3)
-FIRST = slice(0, 2)  # two of the oracle's contexts: llama.cpp takes half a second for a whole distribution
+FIRST_TWO = slice(2)  # two contexts are enough: llama.cpp takes half a second for a whole distribution
 TURNS = [{"role": "user", "content": "Name a city."}]
 TOP_COUNTS = (1, 5, 20, 1000)
 ALL_TOKENS = 60_000  # more than the vocabulary has
@@ -97,7 +96,7 @@ def test_persuasion_equals_that_of_plain_requests(
     model: ServedModel, plain: PlainClient, smollm2: Any, oracle: Any
 ) -> None:
     relation = oracle["persuasion"]["relations"][1]
-    contexts, query = list(dict.fromkeys(relation["contexts"]))[FIRST], relation["cases"][5]["query"]
+    contexts, query = list(dict.fromkeys(relation["contexts"]))[FIRST_TWO], relation["cases"][5]["query"]
     result = persuasion(model, contexts, [query])
     expected = plain.persuasion(contexts, query)
     np.testing.assert_allclose(result.scores[0], expected, atol=1e-4)
@@ -142,10 +141,10 @@ def test_answer_scores_equal_those_of_plain_requests(model: ServedModel, plain: 
     relation = oracle["persuasion"]["relations"][0]
     context, query = relation["contexts"][0], "The capital of Norway is"
     prompt = plain.tokens(context + query)
-    log_probs, sound, engine = model.complete_answers(
+    log_probs, is_finite, engine = model.complete_answers(
         [context], [query], ["Oslo"], terminators=["."], prompts=[[prompt]]
     )
-    assert (engine, sound.all().item()) == ("llama.cpp", True)
+    assert (engine, is_finite.all().item()) == ("llama.cpp", True)
     expected, tokens = 0.0, plain.tokens(f"{context}{query} Oslo")
     assert tokens[: len(prompt)] == prompt
     for position in range(len(prompt), len(tokens)):
@@ -226,7 +225,7 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("number", RELATIONS)
+@pytest.mark.parametrize("number", range(3))
 def test_vllm_persuasion_equals_the_local_engine(number: int, vllm: ServedModel, smollm2: Any, oracle: Any) -> None:
     relation = oracle["persuasion"]["relations"][number]
     queries = [case["query"] for case in relation["cases"][::4]]
@@ -235,7 +234,7 @@ def test_vllm_persuasion_equals_the_local_engine(number: int, vllm: ServedModel,
     np.testing.assert_allclose(served.susceptibility, local.susceptibility, atol=1e-3)
     published = [case["persuasion"] for case in relation["cases"][::4]]
     np.testing.assert_allclose(served.scores, published, atol=1e-3)
-    contexts = list(dict.fromkeys(relation["contexts"]))[FIRST]
+    contexts = list(dict.fromkeys(relation["contexts"]))[FIRST_TWO]
     prompts = [vllm.tokenizer(context + queries[0])["input_ids"] for context in contexts]
     assert_bounds(vllm, prompts, persuasion(smollm2, contexts, queries[:1]).scores[0])
 

@@ -24,7 +24,7 @@ from tests.data.sources.servers.faults import unused_address
 VERSION = "0.32.0"
 ENVIRONMENT = Path(os.environ.get("SWAYMETER_VLLM_ENVIRONMENT", ".venv-vllm")).absolute()
 NOT_FOR_CPU = ("torchvision", "torchaudio", "torchcodec")
-SECONDS = 600
+START_SECONDS = 600
 
 
 def install() -> Path:
@@ -81,7 +81,7 @@ def vllm_server(
         subprocess.Popen(command, env={**os.environ, **settings}, stdout=output, stderr=output) as process,
     ):
         try:
-            address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
+            address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + START_SECONDS
             while not _is_ready(f"{address}/health"):
                 if process.poll() is not None or time.monotonic() > deadline:
                     end_of_log = log.read_text(errors="replace")[-2000:]

@@ -40,7 +40,7 @@ def test_left_to_right_models_are_accepted() -> None:
         check_left_to_right("m", {"architectures": [architecture], "is_decoder": True, "is_encoder_decoder": False})
 
 
-def test_a_bidirectional_model_is_refused(tmp_path: Path) -> None:
+def test_a_bidirectional_model_is_refused_when_loaded(tmp_path: Path) -> None:
     save_language_model(tmp_path, family="bert-generation", is_decoder=False)
     identify_language_model(str(tmp_path))
     with pytest.raises(ModelError, match=r"in both directions \(BertGenerationDecoder\)"):

@@ -1,4 +1,4 @@
-"""Contrastive decodings: formulas by hand, and whole answers against a loop that reads two texts in every step."""
+"""Contrastive decodings: formulas by hand, and whole answers against a loop that reads each prompt alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_an
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import MethodDecision, ReadingMethod
 from tests.tasks.models.generation.test_thoughts import CHAT_OPENS_THOUGHTS, prompts_of, thinking_model
-from tests.tasks.models.reference_values import all_answers, log_probs, token_ids, tokens_of
+from tests.tasks.models.reference_values import all_answers, break_token, log_probs, token_ids, tokens_of
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model, tiny_network
 
 Distribution = NDArray[np.float64]
@@ -30,7 +30,7 @@ PAIRS = [(context, question) for question in QUESTIONS for context in CONTEXTS]
 NOISE = 2e-3
 """The largest change of a logit by rounding or noise."""
 SEED, MAX_TOKENS = 5, 6
-"""The default seed of `_sample`, and its limit of the tokens of an answer."""
+"""The default seed of `_sample`, and the largest number of tokens in its answers."""
 
 
 def decoding_with(name: str, **parameters: float) -> Decoding:
@@ -56,12 +56,12 @@ def _combine_by_hand(decoding: Decoding, with_context: Distribution, without_con
         weight, ratio = parameters["weight"], parameters["ratio"]
         entropy = -sum(probability * math.log(probability) for probability in without_context)
         weighted = np.exp([-math.log(probability) - entropy for probability in with_context])
-        shift = weighted / weighted.sum()
-        lower, upper = shift.min() / ratio, shift.max() * ratio
-        likely = shift < lower
-        if likely.sum() == 1:
+        information = weighted / weighted.sum()
+        lower, upper = information.min() / ratio, information.max() * ratio
+        likely = information < lower  # a likely token has little information
+        if likely.sum() == 1:  # a context that leaves no doubt is not a conflict
             likely[:] = False
-        satisfies = ~likely & (shift <= upper)
+        satisfies = ~likely & (information <= upper)
         weighted = np.where(satisfies, without_context, with_context) * (with_context / without_context) ** weight
         combined: Distribution = weighted / weighted.sum()
         return combined
@@ -132,13 +132,14 @@ def test_divergences_in_nats_reach_their_limit() -> None:
 def test_coiecd_constraint_is_right_by_hand(probabilities: list[float], satisfies: list[bool]) -> None:
     coiecd = decoding_with("coiecd")
     assert coiecd.satisfies_constraint(torch.tensor([probabilities]).log()).tolist() == [satisfies]  # type: ignore[union-attr]
-    with_context, without_context = torch.tensor([probabilities]).log(), torch.tensor([probabilities[::-1]]).log()
-    squared = [
+    contextless = probabilities[::-1]
+    with_context, without_context = torch.tensor([probabilities]).log(), torch.tensor([contextless]).log()
+    weights = [
         probability if is_satisfied else probability**2 / other
-        for probability, other, is_satisfied in zip(probabilities, probabilities[::-1], satisfies, strict=True)
+        for probability, other, is_satisfied in zip(probabilities, contextless, satisfies, strict=True)
     ]
     np.testing.assert_allclose(
-        coiecd.log_probs(with_context, without_context).exp(), [np.array(squared) / sum(squared)], atol=1e-6
+        coiecd.log_probs(with_context, without_context).exp(), [np.array(weights) / sum(weights)], atol=1e-6
     )
 
 
@@ -191,18 +192,18 @@ def network() -> Any:
 
 @pytest.fixture
 def model(network: Any) -> LanguageModel:
-    """A model of the shared network, with traits of its own; `log_probs` caches by network."""
+    """A model with traits of its own. These models share a network, for which `log_probs` stores logits."""
     return LanguageModel(network, byte_tokenizer(), "tiny", "0", "float32", "cpu")
 
 
-def _texts(model: LanguageModel) -> tuple[list[list[int]], list[list[int] | None]]:
-    """Return prompts with contexts, and the prompts of the same questions without contexts."""
+def _prompts(model: LanguageModel) -> tuple[list[list[int]], list[list[int] | None]]:
+    """Return the prompts of PAIRS, and each prompt without its context; None for a prompt that has no context."""
     prompts = [tokens_of(model, context + question) for context, question in PAIRS]
     return prompts, [tokens_of(model, question) if context else None for context, question in PAIRS]
 
 
 def _sample(model: LanguageModel, decoding: Decoding | None, **options: Any) -> list[SampledAnswers]:
-    prompts, contextless = _texts(model)
+    prompts, contextless = _prompts(model)
     settings = {"samples": 3, "max_new_tokens": MAX_TOKENS, "temperature": 0.8, "seed": SEED, **options}
     return sample_answers(model, prompts, PAIRS, decoding=decoding, contextless=contextless, **settings)
 
@@ -210,7 +211,7 @@ def _sample(model: LanguageModel, decoding: Decoding | None, **options: Any) -> 
 def _combined(
     decoding: Decoding, model: LanguageModel, prompt: Sequence[int], contextless: Sequence[int] | None
 ) -> Distribution:
-    """Return the distribution of a step; each text is read alone."""
+    """Return the combined distribution after a prompt; the contextless prompt is read alone, too."""
     distribution = log_probs(model, [prompt]).double().exp()[0].numpy()
     return (
         distribution
@@ -225,17 +226,20 @@ def _loop(
     prompt: Sequence[int],
     contextless: Sequence[int] | None,
     draw: Callable[[int, Distribution], int],
-    limit: int,
 ) -> tuple[list[int], list[float], Distribution]:
     """Return the tokens, their log-probabilities, and the mean distribution of an answer, token by token."""
     answer_end, tokens, steps = AnswerEnd(model, "plain"), list[int](), list[Distribution]()
-    while len(tokens) < limit and not (tokens and answer_end.ends(tuple(tokens))):
+    while len(tokens) < MAX_TOKENS and not (tokens and answer_end.ends(tuple(tokens))):
         steps.append(
             _combined(decoding, model, [*prompt, *tokens], None if contextless is None else [*contextless, *tokens])
         )
         tokens.append(draw(len(tokens), steps[-1]))
     chosen = [math.log(distribution[token]) for distribution, token in zip(steps, tokens, strict=True)]
     return tokens, chosen, np.mean(steps, axis=0)
+
+
+def _draw_likeliest(step: int, distribution: Distribution) -> int:
+    return int(distribution.argmax())
 
 
 def _draw_at(points: Distribution, temperature: float, top_p: float, top_k: int) -> Callable[[int, Distribution], int]:
@@ -263,15 +267,12 @@ def test_answers_equal_those_of_a_loop(decoding: Decoding, engine: str, model: L
         model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
     settings: dict[str, Any] = {"temperature": 0.8, "top_p": 0.9, "top_k": 40}
     contrasted = _sample(model, decoding, batch_size=5, **settings)
-    for index, (prompt, contextless) in enumerate(zip(*_texts(model), strict=True)):
+    for index, (prompt, contextless) in enumerate(zip(*_prompts(model), strict=True)):
         arguments = decoding, model, prompt, contextless
-        _check(
-            contrasted[index].greedy,
-            _loop(*arguments, lambda step, distribution: int(distribution.argmax()), MAX_TOKENS),
-        )
+        _check(contrasted[index].greedy, _loop(*arguments, _draw_likeliest))
         for sample, answer in enumerate(contrasted[index].samples):
             points = typed_generator(SEED, model.name, *PAIRS[index], sample).random(12)
-            _check(answer, _loop(*arguments, _draw_at(points, **settings), MAX_TOKENS))
+            _check(answer, _loop(*arguments, _draw_at(points, **settings)))
     assert engine_of_answers(model, []) == engine
     ordinary = _sample(model, None, **settings)
     is_equal = [
@@ -286,7 +287,7 @@ def test_answers_equal_those_of_a_loop(decoding: Decoding, engine: str, model: L
 
 
 @pytest.mark.parametrize("decoding", ALL, ids=NAMES)
-def test_answers_do_not_depend_on_batches(
+def test_answers_depend_on_neither_batches_nor_rounding(
     decoding: Decoding, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = _sample(model, decoding, batch_size=len(PAIRS))
@@ -307,18 +308,11 @@ def test_answers_do_not_depend_on_batches(
 @pytest.mark.parametrize("family", ["gpt2", "mistral", "qwen2"])
 def test_families_read_both_prompts_in_one_pass(family: str) -> None:
     model = tiny_language_model(family)
-    prompts, contextless = _texts(model)
+    prompts, contextless = _prompts(model)
     sampled = _sample(model, decoding_with("cad"))
     assert engine_of_answers(model, []) == SLOTS
     for prompt, contextless_prompt, sampled_answers in zip(prompts, contextless, sampled, strict=True):
-        expected = _loop(
-            decoding_with("cad"),
-            model,
-            prompt,
-            contextless_prompt,
-            lambda step, distribution: int(distribution.argmax()),
-            MAX_TOKENS,
-        )
+        expected = _loop(decoding_with("cad"), model, prompt, contextless_prompt, _draw_likeliest)
         _check(sampled_answers.greedy, expected)
 
 
@@ -330,9 +324,10 @@ def test_a_weight_of_zero_gives_ordinary_answers(model: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [len(PAIRS), 2])
-def test_a_question_without_its_contexts_is_read_once(monkeypatch: pytest.MonkeyPatch, batch_size: int) -> None:
+def test_a_contextless_prompt_is_read_once(monkeypatch: pytest.MonkeyPatch, batch_size: int) -> None:
     model = tiny_language_model()
-    prompts, contextless = _texts(model)
+    prompts, contextless = _prompts(model)
+    # The choice of the engine reads prompts, too, so it comes before the count.
     engine_of_answers(model, [*prompts, *(prompt for prompt in contextless if prompt)], new_tokens=1)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # no answer is read alone
     read_tokens: list[int] = []
@@ -340,16 +335,15 @@ def test_a_question_without_its_contexts_is_read_once(monkeypatch: pytest.Monkey
         lambda module, args, options: read_tokens.append(options["input_ids"].numel()), with_kwargs=True
     )
     indices = [index for index, (_, question) in enumerate(PAIRS) if question == QUESTIONS[2] and contextless[index]]
-    chosen = [prompts[index] for index in indices], [PAIRS[index] for index in indices]
+    prompts, identities = [prompts[index] for index in indices], [PAIRS[index] for index in indices]
     settings: dict[str, Any] = {"samples": 1, "max_new_tokens": 1, "batch_size": batch_size}
-    sample_answers(
-        model, *chosen, decoding=decoding_with("cad"), contextless=[contextless[index] for index in indices], **settings
-    )
+    contextless = [contextless[index] for index in indices]
+    sample_answers(model, prompts, identities, decoding=decoding_with("cad"), contextless=contextless, **settings)
     repeated = 0 if batch_size > 2 else 1  # the last token of a prompt that is copied from a slot is read again
-    assert sum(read_tokens) == sum(map(len, chosen[0])) + len(QUESTIONS[2]) + repeated
+    assert sum(read_tokens) == sum(map(len, prompts)) + len(QUESTIONS[2]) + repeated
 
 
-def test_thoughts_are_contrasted_and_precede_both_texts() -> None:
+def test_contrast_reads_thoughts_after_both_prompts() -> None:
     model = thinking_model(CHAT_OPENS_THOUGHTS, closes=10.0, ends=8.0)
     prompts, cad = prompts_of(model), decoding_with("cad")
     contextless: list[tuple[int, ...]] = [prompt[-20:] for prompt in prompts]
@@ -383,12 +377,11 @@ def test_contextless_prompts_are_checked() -> None:
         sample_answers(model, [[7]], [("a",)], decoding=cad, contextless=[[7] * 11])
 
 
-def test_contextless_prompt_that_fails_is_named() -> None:
+def test_error_of_contextless_prompt_names_its_question() -> None:
     model = tiny_language_model()
-    prompts, contextless = _texts(model)
-    _sample(model, decoding_with("cad"))
-    with torch.no_grad():
-        model.model.get_input_embeddings().weight[tokens_of(model, "#")[0]] = float("nan")
+    prompts, contextless = _prompts(model)
+    _sample(model, decoding_with("cad"))  # chooses the engine before the model is broken
+    break_token(model, "#")
     contextless[2] = tokens_of(model, "#")
     with pytest.raises(ScoreError, match=r"while it answers Nobody knows\.  / Where is Oslo"):
         sample_answers(model, prompts, PAIRS, decoding=decoding_with("cad"), contextless=contextless, samples=1)

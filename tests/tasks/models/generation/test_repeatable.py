@@ -32,14 +32,14 @@ def _add_noise(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(readers, "read_slots", read_with_noise)
 
 
-def test_rounding_depends_on_the_engines_of_answers() -> None:
+def test_rounding_of_padded_batches_counts_only_without_slots() -> None:
     model = tiny_language_model()
-    small = rounding(model)
+    rounding_of_slots = rounding(model)
     model.traits.method_decisions |= {
         ReadingMethod(SLOTS): MethodDecision(),
         ReadingMethod(PADDED): MethodDecision(rounding=1.0),
     }
-    assert rounding(model) == small
+    assert rounding(model) == rounding_of_slots
     model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
     assert rounding(model) == 2.0  # twice the rounding of padded batches
 
@@ -58,7 +58,7 @@ def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
             assert token_ids(sampled) == token_ids(expected)
             for answer, noisy_answer in zip(all_answers(expected), all_answers(sampled), strict=True):
                 np.testing.assert_allclose(answer.token_log_probs, noisy_answer.token_log_probs, atol=4 * NOISE)
-    # This noise changes some answers if only the rounding of real batches is expected.
+    # Without the patched rounding, this noise changes some answers.
     _add_noise(monkeypatch, 3)
     assert token_ids(sample_answers(model, prompts, IDENTITIES, **settings)) != token_ids(expected)
 
@@ -82,9 +82,9 @@ def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.Monkey
 def test_answers_do_not_depend_on_batches(batch_size: int) -> None:
     model = tiny_language_model()
     prompts = [tokens_of(model, f"{text} And {number}?") for number in range(2) for text in TEXTS]
-    names = [(f"prompt {number}",) for number in range(len(prompts))]
-    expected = sample_answers(model, prompts, names, samples=3, max_new_tokens=8, batch_size=len(prompts))
-    sampled = sample_answers(model, prompts[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
+    identities = [(f"prompt {number}",) for number in range(len(prompts))]
+    expected = sample_answers(model, prompts, identities, samples=3, max_new_tokens=8, batch_size=len(prompts))
+    sampled = sample_answers(model, prompts[::-1], identities[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
     assert token_ids(sampled[::-1]) == token_ids(expected)
 
 

@@ -77,7 +77,7 @@ def test_generation_settings_of_models_are_ignored(tiny_chat: LanguageModel, ans
 
 
 @pytest.mark.parametrize(("template", "form"), [(CHAT, "plain"), (CHAT, "chat"), (None, None)])
-def test_line_ends_an_answer_unless_form_is_chat(template: str | None, form: PromptForm | None) -> None:
+def test_newline_ends_an_answer_except_in_chat(template: str | None, form: PromptForm | None) -> None:
     model = tiny_language_model(chat_template=template)
     [newline], prompts = tokens_of(model, "\n"), [tokens_of(model, question) for question in QUESTIONS]
     options: SampleOptions = {"samples": 40, "max_new_tokens": 40, "temperature": 3.0, "form": form}

@@ -95,6 +95,7 @@ def test_random_numbers_depend_on_seed_and_identity() -> None:
 
 
 def test_draws_at_a_cut_are_unsure() -> None:
+    # Rounding decides which of the last two tokens top_p and top_k cut off.
     logits = torch.tensor([[0.6, 0.2, 0.2 - 1e-6]]).log()
     points = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
     rows = torch.zeros(3, dtype=torch.int64)

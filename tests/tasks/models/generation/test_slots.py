@@ -47,7 +47,12 @@ def _sample(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options: A
     return sample_answers(model, [tokens_of(model, text) for text in prompts], IDENTITIES, **settings)
 
 
-def _check(model: LanguageModel, engine: str) -> None:
+def _choose_engine(model: LanguageModel) -> None:
+    """Choose the engine before a test counts tokens or limits memory, because the choice reads prompts, too."""
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
+
+
+def _check_answers_and_engine(model: LanguageModel, engine: str) -> None:
     for text, sampled_answers in zip(PROMPTS, _sample(model, samples=2), strict=True):
         for answer in all_answers([sampled_answers]):
             check_probabilities(model, tokens_of(model, text), answer)
@@ -56,7 +61,7 @@ def _check(model: LanguageModel, engine: str) -> None:
 
 @pytest.mark.parametrize("family", [*FAMILIES, "olmo3"])
 def test_slots_equal_a_plain_pass(family: str) -> None:
-    _check(tiny_language_model(family) if family in FAMILIES else family_model(family), SLOTS)
+    _check_answers_and_engine(tiny_language_model(family) if family in FAMILIES else family_model(family), SLOTS)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_slots_equal_a_plain_pass(family: str) -> None:
 def test_unsupported_models_are_read_plainly_with_warning(
     load: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    _check(load(), PLAIN)
+    _check_answers_and_engine(load(), PLAIN)
     (warning,) = [record.message for record in caplog.records if "is not read by slots" in record.message]
     assert reason in warning
 
@@ -91,7 +96,7 @@ def test_the_models_own_attention_is_restored() -> None:
 
 def test_error_names_the_prompt_that_fails() -> None:
     model = tiny_language_model()
-    _sample(model)
+    _sample(model)  # chooses the engine before the model is broken
     break_token(model, "#")
     prompts = [tokens_of(model, text) for text in (*PROMPTS, "This # breaks it")]
     identities = [*IDENTITIES, ("the broken one",)]
@@ -99,7 +104,7 @@ def test_error_names_the_prompt_that_fails() -> None:
         sample_answers(model, prompts, identities, samples=3, max_new_tokens=4)
 
 
-def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixture) -> None:
+def test_out_of_memory_halves_prompts_decoded_together(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     prompts = [f"{number} {prompt}" for number, prompt in enumerate(PROMPTS)]  # without a common prefix
     expected = _sample(model, prompts, batch_size=7)
@@ -112,7 +117,7 @@ def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixtur
 
 def test_prompt_too_large_for_memory_is_an_error() -> None:
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
+    _choose_engine(model)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
         _sample(model)
 
@@ -127,7 +132,7 @@ def test_small_memory_budget_gives_fewer_slots(monkeypatch: pytest.MonkeyPatch) 
             super().__init__(model, count, slot_tokens, **options)
 
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
+    _choose_engine(model)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.SlotReader", Counted)
     _sample(model, batch_size=None)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.memory_budget", lambda device: 150_000)
@@ -138,7 +143,7 @@ def test_small_memory_budget_gives_fewer_slots(monkeypatch: pytest.MonkeyPatch) 
 
 def test_common_prefixes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
+    _choose_engine(model)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # no answer is read alone
     read_tokens: list[int] = []
     model.model.register_forward_pre_hook(
@@ -146,13 +151,14 @@ def test_common_prefixes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     sampled = _sample(model, batch_size=7)
     prompts = [list(map(ord, text)) for text in PROMPTS]  # a byte is a token
+    # Each beginning of answers is a node, whose last token is read once.
     nodes = sum(
         len({answer[:step] for answer in token_ids([answers]) for step in range(1, len(answer))}) for answers in sampled
     )
     prefix = BEGINNING + "Wh"
-    shared = sum(text.startswith(prefix) for text in PROMPTS) - 1
-    assert shared == 4
-    assert sum(read_tokens) == sum(map(len, prompts)) - shared * len(prefix) + nodes
+    copies = sum(text.startswith(prefix) for text in PROMPTS) - 1
+    assert copies == 4
+    assert sum(read_tokens) == sum(map(len, prompts)) - copies * len(prefix) + nodes
     answers = all_answers(sampled)
     # Equal answers to a prompt are one object. A prompt has five answers.
     assert len({id(answer) for answer in answers}) == len(
@@ -170,7 +176,8 @@ def test_passages_are_read_once_with_few_slots(batch_size: int, monkeypatch: pyt
     prompts, identities = [tokens_of(model, text) for text in QUESTIONS], [(text,) for text in QUESTIONS]
     settings: dict[str, Any] = {"samples": 2, "max_new_tokens": 4}
     expected = [
-        sample_answers(model, [prompt], [name], **settings)[0] for prompt, name in zip(prompts, identities, strict=True)
+        sample_answers(model, [prompt], [identity], **settings)[0]
+        for prompt, identity in zip(prompts, identities, strict=True)
     ]
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # no answer is read alone
     read_tokens: list[int] = []
@@ -216,11 +223,11 @@ def test_a_slot_remembers_its_last_prompt() -> None:
 def test_prompts_are_sorted_by_their_prefixes() -> None:
     prompts = [[1, 2, 3, 9], [7, 7], [5, 5, 5, 5, 5], [1, 2, 3, 8, 8, 8], [7, 8, 9]]
     trees = sort_by_prefix([Tree(number, prompt, np.zeros((1, 1))) for number, prompt in enumerate(prompts)])
-    assert [tree.number for tree in trees] == [3, 0, 2, 4, 1]
+    assert [tree.index for tree in trees] == [3, 0, 2, 4, 1]
 
 
 @pytest.mark.parametrize(
-    ("lengths", "calls"),  # a call has at most eight slots
+    ("lengths", "calls"),  # a call of attention has at most eight slots
     [([30] * 9, [8, 1]), ([5, 5, 300, 5, 5, 5], [2, 2, 2]), ([60, 1, 1], [2, 1]), ([1, 3, 2, 1], [4])],
 )
 def test_a_call_is_not_mostly_padding(lengths: list[int], calls: list[int]) -> None:
@@ -247,7 +254,7 @@ def test_keys_of_an_ended_answer_are_reused() -> None:
     assert [node.key_indices.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
 
 
-def test_keys_are_assigned_in_constant_time() -> None:
+def test_keys_of_long_answers_are_assigned_fast() -> None:
     tree, start = tree_with(4), time.process_time()
     for _ in range(4000):
         tree.assign_keys()

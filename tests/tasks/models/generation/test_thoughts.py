@@ -23,7 +23,7 @@ IDENTITIES = [(question, "none") for question in QUESTIONS]  # random draws depe
 CHAT_OPENS_THOUGHTS = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
 Merges = Sequence[tuple[str, str]]
 OPTIONS: dict[str, Any] = {"samples": 6, "seed": 3, "temperature": 1.0, "max_new_tokens": 12}
-# The last token is a mark of thoughts, %, with the first letter of the answer.
+# The token %T has the mark % that ends thoughts, and the first letter of the answer.
 TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>", "closes_and_answers": "%T"}
 HARMONY = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Oslo"
 
@@ -52,14 +52,14 @@ def prompts_of(model: LanguageModel) -> list[tuple[int, ...]]:
     return [answer_prompt(model, question).tokens for question in QUESTIONS]
 
 
-def answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
+def _sample(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
     return sample_answers(model, prompts_of(model), IDENTITIES, **{**OPTIONS, **options})
 
 
 @pytest.mark.parametrize("limit", [30, None], ids=["thinking requested", "thinking not requested"])
 def test_probabilities_of_answers_are_conditioned_on_thoughts(thinker: LanguageModel, limit: int | None) -> None:
     opens, closes = thinker.tokenizer.convert_tokens_to_ids(["<think>", "</think>"])
-    sampled = answered(thinker, max_thoughts=limit)
+    sampled = _sample(thinker, max_thoughts=limit)
     for prompt, sampled_answers in zip(prompts_of(thinker), sampled, strict=True):
         for answer in all_answers([sampled_answers]):
             if answer.state == "unfinished_thoughts":
@@ -78,7 +78,7 @@ def test_probabilities_of_answers_are_conditioned_on_thoughts(thinker: LanguageM
 
 
 def test_greedy_answer_has_likeliest_thoughts_and_tokens(thinker: LanguageModel) -> None:
-    sampled = answered(thinker, max_thoughts=30)
+    sampled = _sample(thinker, max_thoughts=30)
     assert any(sampled_answers.greedy.token_ids for sampled_answers in sampled)
     for prompt, sampled_answers in zip(prompts_of(thinker), sampled, strict=True):
         greedy = sampled_answers.greedy
@@ -88,7 +88,7 @@ def test_greedy_answer_has_likeliest_thoughts_and_tokens(thinker: LanguageModel)
 
 @pytest.mark.parametrize("batch_size", [1, 2])
 def test_answers_do_not_depend_on_batches(thinker: LanguageModel, batch_size: int) -> None:
-    default, batched = answered(thinker, max_thoughts=30), answered(thinker, max_thoughts=30, batch_size=batch_size)
+    default, batched = _sample(thinker, max_thoughts=30), _sample(thinker, max_thoughts=30, batch_size=batch_size)
     assert token_ids(default) == token_ids(batched)
     assert [answer.thought_ids for answer in all_answers(default)] == [
         answer.thought_ids for answer in all_answers(batched)
@@ -97,7 +97,7 @@ def test_answers_do_not_depend_on_batches(thinker: LanguageModel, batch_size: in
 
 def test_more_thoughts_and_samples_begin_like_fewer(thinker: LanguageModel) -> None:
     opens = thinker.tokenizer.convert_tokens_to_ids("<think>")
-    few, more = answered(thinker, max_thoughts=10, samples=2), answered(thinker, max_thoughts=30)
+    few, more = _sample(thinker, max_thoughts=10, samples=2), _sample(thinker, max_thoughts=30)
     for few_answers, more_answers in zip(few, more, strict=True):
         for short, long in zip(
             (*few_answers.samples, few_answers.greedy), (*more_answers.samples[:2], more_answers.greedy), strict=True
@@ -108,7 +108,7 @@ def test_more_thoughts_and_samples_begin_like_fewer(thinker: LanguageModel) -> N
 
 def test_reply_without_thoughts_is_an_answer() -> None:
     model = thinking_model(CHAT, ends=8.0, opens=-99.0)
-    plain, with_limit = answered(model), answered(model, max_thoughts=30)
+    plain, with_limit = _sample(model), _sample(model, max_thoughts=30)
     for answer in (*all_answers(plain), *all_answers(with_limit)):
         assert (answer.thought_ids, answer.thoughts, answer.is_missing) == ((), "", False)
     assert [sampled.greedy.token_ids for sampled in plain] == [sampled.greedy.token_ids for sampled in with_limit]
@@ -118,18 +118,18 @@ def test_reply_without_thoughts_is_an_answer() -> None:
 def test_answers_contain_no_thoughts(limit: int | None) -> None:
     model = thinking_model(CHAT, opens=7.0, closes=8.0, ends=6.0)  # sometimes opens thoughts, also after other thoughts
     opens = model.tokenizer.convert_tokens_to_ids("<think>")
-    answers = all_answers(answered(model, max_thoughts=limit, samples=12))
+    answers = all_answers(_sample(model, max_thoughts=limit, samples=12))
     assert any(answer.thought_ids.count(opens) > 1 for answer in answers if answer.is_missing)
     assert any(answer.text for answer in answers)
     assert not any(answer.text.startswith("<think>") for answer in answers)
 
 
-def test_token_over_the_end_of_thoughts_is_cut() -> None:
+def test_token_across_thoughts_and_answer_is_cut() -> None:
     model = thinking_model(CHAT_OPENS_THOUGHTS, merges=[("%", "T")], closes_and_answers=9.0, ends=8.0)
     model.tokenizer.response_template = {"fields": {"thinking": {"open": "<think>", "close": "%"}}}
     ends, percent = AnswerEnd(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
     texts = []
-    for prompt, sampled_answers in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
+    for prompt, sampled_answers in zip(prompts_of(model), _sample(model, max_thoughts=30), strict=True):
         for answer in all_answers([sampled_answers]):
             if not answer.is_missing:
                 texts.append(answer.text)
@@ -162,11 +162,8 @@ def test_thoughts_end_at_their_token(text: str, thoughts: str, answer: str, is_f
     thought_tokens, has_ended = reader.split(tokens)
     assert (reader.text(thought_tokens), has_ended) == (thoughts, is_finished)
     if is_finished:
-        assert _decode(model, tokens[len(thought_tokens) :]) == answer
-
-
-def _decode(model: LanguageModel, tokens: Sequence[int]) -> str:
-    return str(model.tokenizer.decode(list(tokens), skip_special_tokens=False))
+        rest = list(tokens[len(thought_tokens) :])
+        assert model.tokenizer.decode(rest, skip_special_tokens=False) == answer
 
 
 @pytest.mark.parametrize("end", ["</think>\n\nOslo", ""])

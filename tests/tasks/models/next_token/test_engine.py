@@ -51,7 +51,7 @@ def _chosen_engine(model: LanguageModel) -> str:
 
 
 def _longest_compared(model: LanguageModel) -> int:
-    """Return the length of the longest prompt of the comparison; the key False excludes the positions of LongRoPE."""
+    """Return the length of the longest prompt of the comparison."""
     _, longest = model.traits.method_decisions[ReadingMethod(PREFIX_TREE)].compared
     return len(longest)
 
@@ -106,15 +106,15 @@ def test_compared_prompts_include_new_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "many_prompts", "is_compared_in_full"),
+    ("window", "least_many", "is_compared_in_full"),
     [(64, 3, False), (24, 3, True), (64, 2, True)],
-    ids=["window beyond the prompts", "window within the prompts", "two long prompts are many"],
+    ids=["window beyond the prompts", "window within the prompts", "two long prompts count as many"],
 )
 def test_long_prompts_are_compared_by_their_beginnings(
-    window: int, many_prompts: int, is_compared_in_full: bool, monkeypatch: pytest.MonkeyPatch
+    window: int, least_many: int, is_compared_in_full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(alone.FAR, "cpu", 20)
-    monkeypatch.setattr(alone, "_MANY", many_prompts)
+    monkeypatch.setattr(alone, "_MANY", least_many)
     model = tiny_language_model("mistral")
     model.model.config.sliding_window = window
     passes, longest = [], 0

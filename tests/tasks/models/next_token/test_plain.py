@@ -62,7 +62,7 @@ def test_growing_prompts_are_not_compared_at_each_step(
 
 def test_two_short_and_two_long_prompts_are_compared() -> None:
     prompts = ComparedPrompts.of([7], [7] * 5).all
-    # A context of at least one token and a tail of two: prompts with the short context, then with the long context.
+    # A prompt is a context and a tail of two tokens. The short context has one token, and the long context has three.
     assert [len(prompt) for prompt in prompts] == [3, 3, 5, 5]
 
 
@@ -109,7 +109,6 @@ def test_common_prefix_leaves_a_token_of_every_prompt(prompts: list[list[int]], 
 
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "x"]
-LONG = "Q: What is the capital of Norway, and who lives there?\nA:"
 
 
 def _model_without_attention() -> LanguageModel:
@@ -139,7 +138,8 @@ def test_a_single_context_may_change_nothing(contexts: list[str]) -> None:
 
 def test_contexts_beyond_the_window_may_change_nothing() -> None:
     model = tiny_language_model("mistral")  # two layers with a window of 8 tokens
-    assert (persuasion(model, CONTEXTS, [LONG]).scores < 1e-6).all()
+    long_query = "Q: What is the capital of Norway, and who lives there?\nA:"
+    assert (persuasion(model, CONTEXTS, [long_query]).scores < 1e-6).all()
     assert persuasion(model, CONTEXTS, ["Where"]).scores.max() > 1e-3
 
 

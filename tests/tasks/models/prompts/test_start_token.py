@@ -81,7 +81,7 @@ def test_answers_of_a_set_follow_the_start_token(model: LanguageModel) -> None:
     result = answer_set_persuasion(model, [context, CONTEXTS[1]], [query], [[answer]], terminators=["\n"])
     prompt, with_answer = (model.tokenizer(context + text)["input_ids"] for text in (query, f"{query} {answer}"))
     assert with_answer[: len(prompt)] == prompt
-    # The last token is any token: the last step is the end after the answer.
+    # The token 0 stands for any token; the last step is the distribution after the answer, where the answer ends.
     log_probs_of_steps = step_log_probs(model, prompt, [*with_answer[len(prompt) :], 0]).double()
     ends = {
         model.model.config.eos_token_id,

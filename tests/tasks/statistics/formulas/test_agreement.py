@@ -55,10 +55,10 @@ def test_the_interval_draws_whole_clusters() -> None:
     def kappa(items: Any) -> float | None:
         return cohens_kappa(counts_of([first[item] for item in items], [second[item] for item in items]))
 
-    kappas = [
-        kappa([3 * cluster + part for cluster, times in enumerate(row) for part in range(3) for _ in range(times)])
-        for row in _sample_counts(20, 5)
-    ]
+    kappas = []
+    for counts in _sample_counts(20, 5):
+        drawn_clusters = np.repeat(np.arange(20), counts)
+        kappas.append(kappa([3 * cluster + part for cluster in drawn_clusters for part in range(3)]))
     low, high = np.quantile(np.array(kappas, dtype=np.float64), [0.025, 0.975])
     assert kappa_interval(first, second, clusters, 5) == (20, pytest.approx(low), pytest.approx(high))
 
@@ -88,7 +88,7 @@ def rated(*items: str) -> list[dict[str, str]]:
         (("aa", "aa", "ad", "dd"), 8 / 15),
         (("aa", "dd", "cc"), 1),
         (("da", "dd"), 0),  # D_o = 2/4, D_e = 2*1*3 / (4*3)
-        (("da", "-dd"), 0),  # equal values, but another annotator
+        (("da", "-dd"), 0),  # the same values, of other annotators
         # Of 16 values, 7 are a, 3 d, 2 c, 1 m, 3 i: D_o = 2/8, D_e = 1 - (7*6 + 3*2 + 2*1 + 3*2) / (16*15).
         (("aa", "ad", "cc", "dd", "aa", "mi", "i-i", "-aa"), 1 - (1 / 4) / (184 / 240)),
     ],

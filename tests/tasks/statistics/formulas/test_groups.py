@@ -14,7 +14,9 @@ from swaymeter.tasks.statistics.formulas.groups import benjamini_hochberg, cohen
         # Means 5 and 2; sums of squares 2 and 2 over 2 + 3 - 2 = 3 degrees of freedom: s = sqrt(4/3).
         ([4, 6], [1, 2, 3], 3 / math.sqrt(4 / 3)),
         ([1, 2, 4], [4, 2, 1], 0),
-        *((*groups, None) for groups in (([], [1, 2]), ([1], [1, 2]), ([1, 1], [2, 2]))),
+        ([], [1, 2], None),
+        ([1], [1, 2], None),
+        ([1, 1], [2, 2], None),
     ],
 )
 def test_effect_size_matches_hand_worked_values(a: list[float], b: list[float], effect: float | None) -> None:
@@ -34,7 +36,7 @@ def test_a_score_that_is_not_finite_is_refused(value: float) -> None:
     [
         # Sorted 0.01, 0.02, 0.04, 0.5 times 4/1, 4/2, 4/3, 4/4: 0.04, 0.04, 0.0533, 0.5.
         ([0.04, 0.01, 0.5, 0.02], [4 * 0.04 / 3, 0.04, 0.5, 0.04]),
-        # 0.03 * 3 / 2 = 0.045 exceeds 0.04 * 3 / 3: the smaller value counts for both.
+        # 0.03 * 3 / 2 = 0.045 exceeds 0.04 * 3 / 3: the smaller value counts for both p-values.
         ([0.001, 0.03, 0.04], [0.003, 0.04, 0.04]),
         ([0.03], [0.03]),
         ([], []),

@@ -51,9 +51,9 @@ def test_ends_are_percentiles_over_whole_clusters() -> None:
 
 
 def test_copies_within_clusters_leave_the_interval_unchanged() -> None:
-    values, one_each = np.arange(20.0) ** 1.5, np.arange(20)
-    copied = clustered_mean(np.repeat(values, 7), np.repeat(one_each, 7), 0)
-    assert copied == pytest.approx(clustered_mean(values, one_each, 0))
+    values, clusters = np.arange(20.0) ** 1.5, np.arange(20)
+    copied = clustered_mean(np.repeat(values, 7), np.repeat(clusters, 7), 0)
+    assert copied == pytest.approx(clustered_mean(values, clusters, 0))
 
 
 @pytest.mark.parametrize("values", [[], [3.0], [1.0, 1.0, 1.0]], ids=["none", "one", "equal"])
@@ -89,7 +89,9 @@ def test_ends_vary_by_their_stated_error(clusters: int) -> None:
     ("values", "expected"),
     [([], (None,) * 3), ([2.0], (2.0, None, None)), ([1.0, 2.0, 3.0, 6.0], (3.0, None, None)), ([2.0] * 7, (2.0,) * 3)],
 )
-def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
+def test_few_values_lack_interval_equal_values_lack_width(
+    values: list[float], expected: tuple[float | None, ...]
+) -> None:
     assert mean_interval(values) == expected
 
 
@@ -109,7 +111,7 @@ def test_equal_values_count_once_per_cluster(value: float) -> None:
 
 def test_the_effective_size_follows_from_the_design_effect() -> None:
     values, clusters = [1, 1, 1, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 2, 2, 3, 4, 4]
-    # The names are those of the docstring of formulas/intervals.py; m counts the ones, which are rarer than the zeros.
+    # The docstring of formulas/intervals.py explains n, k, m, n_d, n_k and w. m counts the ones, the rarer value.
     mean, n, k, m = 0.4, 10, 5, 4
     sums = {0: (3, 3), 1: (0, 2), 2: (0, 2), 3: (0, 1), 4: (1, 2)}  # sum and number of the values of each cluster
     variance = k / (k - 1) * sum((total - mean * size) ** 2 for total, size in sums.values()) / n**2
@@ -122,16 +124,18 @@ def test_the_effective_size_follows_from_the_design_effect() -> None:
 
 @pytest.mark.parametrize(("clusters", "size"), [(5, 40), (12, 8), (60, 2)])
 def test_more_hits_have_a_higher_interval(clusters: int, size: int) -> None:
-    members = np.tile(np.arange(clusters), size)  # hits are spread over as many clusters as possible
-    samples = [(np.arange(len(members)) < hits).astype(float) for hits in range(len(members) // 2)]
+    # The first values, which are the hits, are spread over as many clusters as possible.
+    cluster_of_value = np.tile(np.arange(clusters), size)
+    n = len(cluster_of_value)
+    values_by_hits = [(np.arange(n) < hits).astype(float) for hits in range(n // 2)]
     for interval in (share_interval, difference_interval):
-        ends = [interval(values, members)[1:] for values in samples]
+        ends = [interval(values, cluster_of_value)[1:] for values in values_by_hits]
         for (low, high), (more_low, more_high) in itertools.pairwise(ends):
             assert low < more_low  # type: ignore[operator]
             assert high < more_high  # type: ignore[operator]
 
 
-def test_equal_values_of_a_large_cluster_count_once() -> None:
+def test_equal_values_have_the_interval_of_kishs_size() -> None:
     low, high = share_interval([0.0] * 24, [0] * 20 + [1, 2, 3, 4])[1:]
     assert (low, high) == (0, pytest.approx(proportion_confint(0, 24**2 / (20**2 + 4), method="wilson")[1]))
 

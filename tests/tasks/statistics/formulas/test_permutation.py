@@ -114,16 +114,16 @@ def test_sign_flips_agree_with_scipy(alternative: Alternative, n: int) -> None:
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
 @pytest.mark.parametrize(("n_a", "n_b"), [*product(range(2, 7), repeat=2)])
 def test_groups_that_cannot_be_significant_are_untestable(n_a: int, n_b: int, alternative: Alternative) -> None:
-    rows = 4.0 ** np.arange(n_a + n_b)
+    rows = 4.0 ** np.arange(n_a + n_b)  # powers of 4, so that all groups have different sums
     rows -= rows.mean()
     groups = [list(group) for group in combinations(range(n_a + n_b), n_a)]
     sums = np.array([rows[group].sum() for group in groups])
     sums = np.abs(sums) if alternative == "two-sided" else sums
-    first = groups[int(np.argmax(sums))]
-    smallest = float(np.mean(sums >= sums.max() - 1e-6))
-    (result,) = permutation([(rows[first], np.delete(rows, first))], alternative, 0)
-    assert result.untestable == (TOO_FEW if smallest > 0.05 else None)
-    assert result.p == (None if smallest > 0.05 else pytest.approx(smallest))
+    first_group = groups[int(np.argmax(sums))]
+    smallest_p = float(np.mean(sums >= sums.max() - 1e-6))
+    (result,) = permutation([(rows[first_group], np.delete(rows, first_group))], alternative, 0)
+    assert result.untestable == (TOO_FEW if smallest_p > 0.05 else None)
+    assert result.p == (None if smallest_p > 0.05 else pytest.approx(smallest_p))
 
 
 @pytest.mark.parametrize(("alternative", "fewest"), [("greater", 5), ("two-sided", 6)])
@@ -134,12 +134,12 @@ def test_pairs_that_cannot_be_significant_are_untestable(alternative: Alternativ
 
 
 def levels(a: np.ndarray, b: np.ndarray) -> tuple[Levels, Levels]:
-    """Return the levels of both groups, each a quarter of the standard deviation of all scores wide."""
+    """Return both groups by level: a range of scores, a quarter of the standard deviation of all scores wide."""
     width = np.concatenate([a, b]).std() / 4
-    ranges = np.unique(np.floor(np.concatenate([a, b]) / width))
+    numbers = np.unique(np.floor(np.concatenate([a, b]) / width))
 
     def levels_of_group(values: np.ndarray) -> Levels:
-        parts = [values[np.floor(values / width) == number] for number in ranges]
+        parts = [values[np.floor(values / width) == number] for number in numbers]
         means = [(part.mean(), (part**2).mean()) if len(part) else (0.0, 0.0) for part in parts]
         return Levels(np.array([len(part) for part in parts], dtype=float), *np.array(means).T)
 

@@ -1,4 +1,4 @@
-"""The requests of the project to the Action API, answered as MediaWiki 1.39 does."""
+"""Responses to Swaymeter's requests to the Action API, as MediaWiki 1.39 gives them."""
 
 import json
 import re
@@ -31,12 +31,12 @@ def _entity(wiki: Wiki, entity_id: str) -> Content:
 
 def query(wiki: Wiki, form: Form, limit: int) -> Content:
     """Return the response to action=query; more revisions or links than the limit are in continuations."""
-    content, continuation = _contents(wiki, form, limit) if "revids" in form else _titled_page(wiki, form, limit)
+    content, continuation = _revisions(wiki, form, limit) if "revids" in form else _titled_page(wiki, form, limit)
     end = {"continue": {**continuation, "continue": "||"}} if continuation else {"batchcomplete": True}
     return {**end, "query": content}
 
 
-def _contents(wiki: Wiki, form: Form, limit: int) -> tuple[Content, Content]:
+def _revisions(wiki: Wiki, form: Form, limit: int) -> tuple[Content, Content]:
     numbers = set(map(int, form["revids"].split("|")))
     revisions = {
         revision["revid"]: (page, revision)
@@ -44,9 +44,9 @@ def _contents(wiki: Wiki, form: Form, limit: int) -> tuple[Content, Content]:
         for revision in page.revisions
         if revision["revid"] in numbers
     }
-    in_part, continuation = _part(list(map(str, sorted(revisions))), "rvcontinue", form, limit)
+    limited, continuation = _limited(list(map(str, sorted(revisions))), "rvcontinue", form, limit)
     pages: dict[str, Content] = {}
-    for page, revision in (revisions[int(number)] for number in in_part):
+    for page, revision in (revisions[int(number)] for number in limited):
         entry = pages.setdefault(page.title, {**_identity(page), "revisions": []})
         slots = {"main": {"texthidden": True}} if "sha1hidden" in revision else revision["slots"]
         entry["revisions"].append({"revid": revision["revid"], "parentid": revision["parentid"], "slots": slots})
@@ -66,12 +66,12 @@ def _titled_page(wiki: Wiki, form: Form, limit: int) -> tuple[Content, Content]:
         entry = {"ns": 0, "title": target, "missing": True}
     elif form["prop"] == "revisions":
         history = {_history_key(revision): revision for revision in page.revisions}
-        in_part, continuation = _part(list(history), "rvcontinue", form, limit)
-        metadata = [{name: value for name, value in history[key].items() if name != "slots"} for key in in_part]
+        limited, continuation = _limited(list(history), "rvcontinue", form, limit)
+        metadata = [{name: value for name, value in history[key].items() if name != "slots"} for key in limited]
         entry = {**_identity(page), "revisions": metadata}
     elif form["prop"] == "links":
-        in_part, continuation = _part(list(page.links), "plcontinue", form, limit)
-        entry = {**_identity(page), "links": [{"ns": 0, "title": linked} for linked in in_part]}
+        limited, continuation = _limited(list(page.links), "plcontinue", form, limit)
+        entry = {**_identity(page), "links": [{"ns": 0, "title": linked} for linked in limited]}
     else:
         address = _SITE + quote(page.title.replace(" ", "_"), safe="/:,")
         entry = {**_identity(page), "extract": page.content, "fullurl": address, "canonicalurl": address}
@@ -80,8 +80,8 @@ def _titled_page(wiki: Wiki, form: Form, limit: int) -> tuple[Content, Content]:
     return {**redirects, "pages": [entry]}, continuation
 
 
-def _part(keys: Sequence[str], parameter: str, form: Form, limit: int) -> tuple[Sequence[str], Content]:
-    """Return the keys of the part that a request continues with, and the continuation after this part."""
+def _limited(keys: Sequence[str], parameter: str, form: Form, limit: int) -> tuple[Sequence[str], Content]:
+    """Return the keys that this response has, and the continuation that leads to later keys."""
     first = keys.index(form[parameter]) if parameter in form else 0
     following = keys[first + limit :]
     return keys[first : first + limit], {parameter: following[0]} if following else {}

@@ -78,6 +78,6 @@ class Wiki:
         hide(revision, hidden)
         page.revisions.append(revision)
 
-    def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
-        """Return the numbers of revisions by their places in the history of their page, from 1."""
-        return tuple(self.pages[title].revisions[place - 1]["revid"] for place in places)
+    def numbers(self, title: str, positions: Iterable[int]) -> tuple[int, ...]:
+        """Return the numbers of revisions by their positions in the history of their page, from 1."""
+        return tuple(self.pages[title].revisions[position - 1]["revid"] for position in positions)

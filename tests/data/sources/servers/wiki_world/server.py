@@ -1,4 +1,4 @@
-"""The server of the world: all services have one address, and a path each."""
+"""A server of Wikidata, Wikipedia and other services, whose items and pages are invented; each service has a path."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,6 @@ def serving_world(
     """Serve the world on 127.0.0.1.
 
     Args:
-        world: The world.
         before: Sees each request first; a response other than None replaces the world's response.
         after: Sees each request with the world's response, and returns the response that is sent.
         limit: The limit of revisions and links in a response, above which it has continuations.
@@ -81,7 +80,7 @@ def _respond(world: World, request: ServedRequest, limit: int) -> ServedResponse
 
 
 def _views(world: World, page: str, first: str, last: str) -> ServedResponse:
-    """Return the views of a page in the months from first to last (YYYYMM); 404 for a page without views."""
+    """Return the views of a page from month first to last (YYYYMM); 404 without views, or for a title with spaces."""
     views = world.views.get(page.replace("_", " "))
     if views is None or " " in page:
         problem = {"detail": "We do not have data for those date(s).", "status": 404, "title": "Not Found"}

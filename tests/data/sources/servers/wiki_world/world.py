@@ -1,4 +1,4 @@
-"""The world of all items, pages, views and similar items, and the expected questions and disputes."""
+"""An invented world: items, pages, views and similar items, and the questions and disputes expected from them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -81,12 +81,13 @@ def world() -> World:
             fields["text"] = content["person"].format(name=title, trade=fields.pop("trade"))
         invented.article(title, **fields)
     for title, war in _data("wars").items():
-        for user, *changes in war["revisions"]:
-            spans = dict(enumerate(war["spans"], start=1)) | (changes[0] if changes else {})
+        for user, *optional in war["revisions"]:
+            changed_spans = optional[0] if optional else {}
+            hidden = optional[1] if len(optional) > 1 else ()
             text = war["text"]
-            for number, span in spans.items():
+            for number, span in (dict(enumerate(war["spans"], start=1)) | changed_spans).items():
                 text = text.replace(f"@{number}", span)
-            invented.wikipedia.save(title, text, user=user, hidden=changes[1] if len(changes) > 1 else ())
+            invented.wikipedia.save(title, text, user=user, hidden=hidden)
         if "views" in war:
             invented.views[title] = war["views"]
     invented.wikidata.redirects |= content["redirects"]["wikidata"]
@@ -112,7 +113,15 @@ class Expected(NamedTuple):
 
 
 class War(NamedTuple):
-    """An expected dispute: `replacement` was put in place of `object`, the text that was put back last."""
+    """An expected dispute about a span of a sentence.
+
+    Attributes:
+        object: The span that editors restored last.
+        replacement: The span that other editors wrote in its place.
+        sentence: The sentence with `object`.
+        pairs: Positions of each edit and of its reversion in the page's history, from 1.
+        views: Mean monthly page views.
+    """
 
     object: str
     replacement: str
@@ -136,4 +145,4 @@ UNUSABLE = {fact: outcome for fact, outcome in _OUTCOMES.items() if isinstance(o
 WARS = {title: tuple(War(**war) for war in page.get("disputes", ())) for title, page in _data("wars").items()}
 """The expected disputes of each controversial page."""
 UNCOUNTED: Mapping[str, Mapping[str, int]] = {title: page.get("uncounted", {}) for title, page in _data("wars").items()}
-"""The numbers of other reverted pairs of each controversial page, by their rejection reasons."""
+"""Number of the other reverted pairs of each controversial page, by rejection reason."""
