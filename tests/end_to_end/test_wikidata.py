@@ -55,7 +55,7 @@ class Killed:
 
     study: TinyStudy
     run: Run
-    received: tuple[ServedRequest, ...]
+    answered: tuple[ServedRequest, ...]
     unanswered: tuple[ServedRequest, ...]
 
 

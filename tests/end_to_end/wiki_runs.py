@@ -113,7 +113,7 @@ class RepairedStudy:
     broken_run: Run
     failed: tuple[ServedRequest, ...]
     run: Run
-    received: tuple[ServedRequest, ...]
+    answered: tuple[ServedRequest, ...]
     world: World
     served: Served
     gate: ResponseGate
