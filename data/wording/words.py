@@ -8,8 +8,8 @@ A word has stems, the forms without a suffix, a prefix or a particle:
     apostrophes   İstanbul'da, l'Italie: the parts on both sides
     Hangul        서울에서: without a particle or a copula
     Arabic        والقاهرة: without conjunction, preposition and article
-A name matches a word or one of its stems. The whole word matches, too, because a name may only look as if it had a
-prefix. Cyrillic case endings are cut from every word of four letters or more: Москва = Москве = Москву.
+A name matches a word or one of its stems. The word itself matches because its first letters may only seem a prefix.
+Cyrillic case endings are cut from every word of four letters or more: Москва = Москве = Москву.
 
 Scripts without spaces are not split into words, so each character is a word. Stems are cut without a dictionary, so a
 stem that happens to be another word matches that word.

@@ -27,7 +27,7 @@ from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 UNITS: tuple[CountKind, ...] = get_args(CountKind)
-"""Units of counts, the most precise unit first; a total has the unit of its least precise count."""
+"""Units of counts: words, then less precise units. A total has the unit of its least precise count."""
 SHOWN_NAMES = 5
 """Upper bound on the names in a warning."""
 
@@ -142,7 +142,7 @@ SUM_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=s
 
 
 def add_counting_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
-    """Add the steps that count names in the corpus, and return the table of the totals; empty without a corpus."""
+    """Add the steps that count names in the corpus, and return the table of totals; [] without a corpus."""
     options = plan.study.frequency
     if options is None:
         return []

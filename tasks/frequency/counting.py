@@ -1,7 +1,7 @@
 """Counts of names in a corpus, and of pairs of names within a window, in one pass of bounded memory.
 
     entity count                       occurrences of the entity's names
-    capitals count, lower-case count   how often the entity's names of one word occur with capitals, and in lower case
+    capitals count, lower-case count   how often one-word names of the entity occur with capitals, and in lower case
     pair count                         occurrences of the entity's names with an answer at most `window` words before
                                        or after them, in the same document; adjacent words have the distance 1
 
@@ -10,7 +10,7 @@ answer within the entity's name is not near the entity. An occurrence with the a
 
 The text is counted in batches. If the longest name has n words, the last window + 2 n words of a batch are undecided:
 an answer near these words may stand in the next batch. So the next batch counts the names that begin with these words.
-The next batch begins another window + 2 n words earlier, because answers may stand there, too.
+The next batch also has the window + 2 n words before the undecided words, because answers may stand there, too.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F; Swaymeter adds the overlap rules.
 """
@@ -188,7 +188,7 @@ class _Stream:
         if not len(begins):
             return
         pair, occurrence = self.names.pairs.gather(owner[decided])
-        # The entity's first and last word get the id of the answer as owner, for a comparison with `begins` and `ends`.
+        # The entity's words get the answer's offset, so that they can be compared with `begins` and `ends`.
         offset = self.names.answer_ids[pair] * span
         first_word, last_word = offset + first[decided][occurrence], offset + last[decided][occurrence]
         # The first answer after the entity's last word, and the last answer that ends before the entity's first word.

@@ -205,7 +205,7 @@ class Measure:
         row: the row type, a subclass of `Score` with the decorator @table.
         version: a number that is raised if the code gives other scores for the same inputs.
         meaning: the meaning in one clause.
-        about: the prompts of the measure.
+        about: what the prompts ask: queries alone, queries after contexts, or questions.
         unit: the unit of its scores; "" for counts and truth values.
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None without a `capability`.
         compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
@@ -361,8 +361,8 @@ LEAST_PROMPTS = 8192
 """Lower bound of the prompts in a chunk, which keeps a machine busy."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Number of questions in a chunk, by device. Fewer questions would not keep the device busy; distributions along the
-replies to more questions would fill the memory."""
+"""Number of questions in a chunk, by device. Fewer questions would not keep the device busy. With more questions, the
+distributions of their replies' tokens would fill the memory."""
 
 Item = TypeVar("Item")
 

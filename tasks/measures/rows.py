@@ -1,4 +1,4 @@
-"""Base classes of the rows of measures, and access to stored rows for measures that are derived from them."""
+"""Base classes of the rows of measures, and access to stored rows for derived measures."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -150,9 +150,8 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # A question whose stored replies are all left out has an empty list. Measures other than answers store no row for a
-    # reply without an answer. So a question without rows of such a measure is no error if it has a reply without an
-    # answer.
+    # A question whose stored replies are all left out has an empty list. Other measures than `answers` store no row for
+    # a reply that lacks an answer. A question with such a reply may therefore have no rows of the measure.
     replies = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = replies.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

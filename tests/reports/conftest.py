@@ -46,7 +46,7 @@ def hostile() -> dict[str, pd.DataFrame]:
 def report(tmp_path_factory: pytest.TempPathFactory, study_frames: dict[str, pd.DataFrame]) -> Path:
     """The folder of a report over every frame."""
     folder = tmp_path_factory.mktemp("study") / "report"
-    with without_pixels():
+    with without_pixels():  # without PNG files
         write_report(study_frames, folder, CARD, "key")
     return folder
 

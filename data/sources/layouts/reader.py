@@ -13,11 +13,11 @@ from swaymeter.data.sources.own.files import FileRow, FileRows
 from swaymeter.data.sources.own.lists import none_where_empty
 
 MAX_EXAMINED_ROWS = 100
-"""Number of rows that are searched for a form's nested paths."""
+"""Number of rows in which the paths of a layout's form are searched."""
 _QUESTION_COLUMNS = ("question", "query", "claim", "template")
 """Columns by which people recognise a rejected row; the first column with a text is shown."""
 _OPTIONAL_KEYS = ("title", "source", "date", "score")
-"""Optional keys of a context; the field of a `ContextRule` with the same name is the path of the value."""
+"""Keys of a context that may be missing. `ContextRule` has a field of the same name: the path of the key's value."""
 ROWS_OF_LAYOUTS = frozenset(
     column_of(form.rows).lower() for layout in nested_layouts() for form in layout.forms if form.rows
 )

@@ -17,8 +17,8 @@ The smallest possible p:
     n signs flipped        1 / 2^n; two-sided: 2 / 2^n
 
 If the smallest possible p exceeds 0.05, "not significant" says nothing about the scores. The groups are then
-untestable, and do not count as a test without effect. Adjusting for several tests does not change which tests can be
-significant: if all tests have the same p, Benjamini-Hochberg leaves it unchanged.
+untestable, and do not count as a test without effect. An adjustment for several tests makes no further test
+untestable: Benjamini-Hochberg can leave the smallest possible p unchanged, namely if all tests have it.
 
 Dealing preserves the rows' sum and sum of squares, so t rises with the sum of the first group. Permutations are
 compared by that sum, a single matrix product for all tests of equal group sizes. These tests share their permutations,

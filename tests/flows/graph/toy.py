@@ -29,7 +29,7 @@ class Toy:
         world: The number that the source has for each subject.
         failing: Steps that fail at their start.
         failing_late: Steps that fail after they have written their output.
-        rerun_numbers: Numbers of forced artifacts.
+        rerun_numbers: Times in ms at which steps were forced or refreshed.
         ran: Steps that have begun, in order.
         shared_results: Results that the graphs of a run share.
     """

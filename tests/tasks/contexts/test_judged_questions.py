@@ -32,7 +32,7 @@ def judgements_by(
     shown_texts = {"choice": shown_text(judged_question), **texts(judged_question)}
     return [
         Judgement(
-            0,  # any number
+            0,  # the number of the sheet, which does not matter here
             f"{annotator}.csv",
             row,
             judged_question.question_id,

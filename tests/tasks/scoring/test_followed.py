@@ -1,4 +1,4 @@
-"""Verdicts of the rule on a table of cases, on reported replies, and on the judged replies of benchmarks/judged."""
+"""Verdicts of the rule on a table of cases, replies of error reports, and the judged replies of benchmarks/judged."""
 
 import json
 import time

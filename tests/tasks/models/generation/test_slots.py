@@ -144,7 +144,8 @@ def test_small_memory_budget_gives_fewer_slots(monkeypatch: pytest.MonkeyPatch) 
 def test_common_prefixes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
     _choose_engine(model)
-    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # no answer is read alone
+    # With rounding, an answer near a tie would be read alone.
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)
     read_tokens: list[int] = []
     model.model.register_forward_pre_hook(
         lambda module, args, options: read_tokens.append(options["input_ids"].numel()), with_kwargs=True
@@ -179,7 +180,8 @@ def test_passages_are_read_once_with_few_slots(batch_size: int, monkeypatch: pyt
         sample_answers(model, [prompt], [identity], **settings)[0]
         for prompt, identity in zip(prompts, identities, strict=True)
     ]
-    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # no answer is read alone
+    # With rounding, an answer near a tie would be read alone.
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)
     read_tokens: list[int] = []
     in_passes = readers.SlotReader._in_passes
 
