@@ -19,7 +19,7 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     BINS,
     FEW_RELATIONS,
-    ONE_ROW,
+    SINGLE_ROW,
     Row,
     columns_of_bins,
     columns_of_groups,
@@ -330,7 +330,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (measure_rows[measure] < 0).any() else 0)
 
-    return Drawing(caption, numbers, shown, partial(grid, ONE_ROW, measures, 3.5, panel, share_y=False))
+    return Drawing(caption, numbers, shown, partial(grid, SINGLE_ROW, measures, 3.5, panel, share_y=False))
 
 
 def _single_groups(groups: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ from swaymeter.data.randomness import generator
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import ONE_ROW, grid
+from swaymeter.reports.figures.panels import SINGLE_ROW, grid
 from swaymeter.reports.frames import (
     Frames,
     are_own,
@@ -262,7 +262,7 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
 
     special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
     marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
-    paint = partial(grid, ONE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
+    paint = partial(grid, SINGLE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
 
@@ -388,7 +388,7 @@ def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
 
     marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    return grid(ONE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
+    return grid(SINGLE_ROW, WITH_OR_WITHOUT, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
 SCATTER_OF_TOP_EDITED = Figure(

@@ -16,7 +16,7 @@ from swaymeter.data.records import CONDITIONS
 from swaymeter.data.records.statistics import EDITS
 from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import ONE_ROW, grid
+from swaymeter.reports.figures.panels import SINGLE_ROW, grid
 from swaymeter.reports.frames import (
     Frames,
     are_own,
@@ -290,7 +290,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         row_count = len(groups) * (len(OUTCOMES) + 1) - 1
         marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        canvas = grid(ONE_ROW, contexts, 1.4 + 0.19 * row_count, panel, marks, share_x=True)
+        canvas = grid(SINGLE_ROW, contexts, 1.4 + 0.19 * row_count, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         all_groups = f"all {grouping(rows)}s"
         canvas.axes[0].set_yticks(middles, [all_groups if name == "all" else plain(name, 18) for name in groups])
@@ -348,7 +348,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        canvas = grid(ONE_ROW, contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
+        canvas = grid(SINGLE_ROW, contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)
         canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)

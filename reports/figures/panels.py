@@ -23,7 +23,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 FEW_RELATIONS = 40
 """Number of relations above which the rows of a panel are lower, and its marks are smaller or left out."""
-ONE_ROW = "-"
+SINGLE_ROW = "-"
 """Argument `row_items` of `grid` for a single row of panels. The function `panel` then ignores its row item."""
 
 
@@ -81,7 +81,7 @@ def type_panels(
         axes.set(title=f"{query_type} queries", xlabel=x)
         panels[query_type] = axes
 
-    return grid(ONE_ROW, query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
+    return grid(SINGLE_ROW, query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
 def relations_by(rows: pd.DataFrame, column: str) -> list[str]:

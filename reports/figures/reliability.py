@@ -13,7 +13,7 @@ import pandas as pd
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
-    ONE_ROW,
+    SINGLE_ROW,
     Row,
     columns_of_groups,
     grid,
@@ -148,7 +148,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{query_type} queries", hue) for query_type, hue in QUERY_HUES.items()]
-    paint = partial(grid, ONE_ROW, present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
+    paint = partial(grid, SINGLE_ROW, present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
     return Drawing(caption, numbers, shown, paint)
 

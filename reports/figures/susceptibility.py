@@ -13,7 +13,7 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     BINS,
     FEWEST_FOR_BOX,
-    ONE_ROW,
+    SINGLE_ROW,
     by_relation,
     column_of_values,
     columns_of_bins,
@@ -137,7 +137,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
-    paint = partial(grid, ONE_ROW, records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
+    paint = partial(grid, SINGLE_ROW, records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 
 

@@ -114,7 +114,7 @@ def test_a_relation_may_have_several_predicates_or_none(set_file: SetFile) -> No
         ("unit", 5, "valid string"),
         ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot; the text has {answer}, {entity}"),
         ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
-        ("open[1]", "The capital of {entity} is ", "without a space"),
+        ("open[1]", "The capital of {entity} is ", "must end with a letter or a digit"),
         ("open[1]", "The capital of {entity}", "must end with a letter or a digit"),
         ("open[1]", "The capital of {entity} is the", "must not end with an article"),
         ("open[1]", "The capital of the {entity} is", "article directly before a slot"),

@@ -178,6 +178,6 @@ def test_an_unrequested_document_is_refused(wrong: dict[str, Any], tmp_path: Pat
     document = json.loads(response("document").body) | wrong
     with (
         session_with_server(tmp_path, json_response(document)) as (session, _),
-        pytest.raises(ServiceError, match="not the requested"),
+        pytest.raises(ServiceError, match="not the expected response"),
     ):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

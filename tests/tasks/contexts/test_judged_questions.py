@@ -133,7 +133,7 @@ def test_judgements_of_other_texts_do_not_count() -> None:
     ("choice", "corrections", "problem"),
     [
         ("accept", {"question": "Where?"}, "the choice is accept, but question has a correction; choose change"),
-        ("change", {}, "the choice is change, but no correction changes a text; write one"),
+        ("change", {}, "the choice is change, but no correction changes a text; correct a text"),
         ("change", {"answer": " Vienna "}, "no correction changes a text"),
         ("change", {"text": "Born."}, REASONS[slots.OBJECT_NOT_IN_CONTEXT]),
         ("change", {"text": "[ENTITY], Wien."}, REASONS[slots.ANSWER_LEFT_IN_CONTEXT]),

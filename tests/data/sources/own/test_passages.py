@@ -96,7 +96,7 @@ def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
 def test_sets_without_enough_passages_are_reported(tmp_path: Path) -> None:
     options, result = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
     assert [context.context_id for context in options.arrange(result.questions)[0].contexts] == ["supporting"]
-    assert result.about_sets().endswith("with this set: supporting+conflicting: 1; 2 supporting: 1")
+    assert result.about_sets().endswith("too few passages: supporting+conflicting: 1; 2 supporting: 1")
     options, lacking = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not lacking.questions
     with pytest.raises(
