@@ -43,8 +43,8 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
         if _is_valid(name):
             names.setdefault(name.casefold(), name)
     raise InputError(
-        f"class {entity_class}: {count} invented names are requested, but its parts give {len(names)}; set "
-        f"`invented_entities` lower, or add parts in data/catalog/{FILE}"
+        f"class {entity_class}: {count} invented names are requested, but the parts of the class give only "
+        f"{len(names)} names; set `invented_entities` lower, or add parts in data/catalog/{FILE}"
     )
 
 

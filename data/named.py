@@ -32,7 +32,7 @@ class Registry(dict[str, T]):
     def add(self, item: T) -> None:
         """Add an item at the end; ValueError if its name is taken."""
         if item.name in self:
-            raise ValueError(f"{self.kind} {item.name!r} is registered twice; give one of them another name")
+            raise ValueError(f"{self.kind} {item.name!r} is registered twice; give the second {self.kind} another name")
         self[item.name] = item
         self.added.add(item.name)
 

@@ -103,8 +103,8 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[P
     if is_in_current_folder and not is_beside:
         correct = os.path.relpath(relative, folder)
         raise ValueError(
-            f"{path!r} is not in the folder of the study file, to which paths are relative; move {path!r} there, or "
-            f"write {correct!r}"
+            f"{path!r} is not in the folder of the study file, where relative paths begin; move {path!r} into this "
+            f"folder, or write {correct!r} instead"
         )
     return str(folder / relative)
 
@@ -124,7 +124,7 @@ def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
 def _printable(text: str) -> str:
     """Return the text; ValueError for a character that cannot be printed, because terminals get the text unchanged."""
     if terminal(text) != text:
-        raise ValueError(f"has a character that cannot be printed, {terminal(text)!r}; leave it out")
+        raise ValueError(f"has a character that cannot be printed, in {terminal(text)!r}; leave the character out")
     return text
 
 

@@ -37,7 +37,9 @@ def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], .
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, counterparts in _counterparts(pairs).items():
         if len(counterparts) > (limit := 2 if word in OWNERS else 1):
-            raise ValueError(f"{word!r} is in {len(counterparts)} pairs; keep at most {limit}")
+            raise ValueError(
+                f"{word!r} is in {len(counterparts)} pairs; keep at most {limit} of the pairs with {word!r}"
+            )
     return pairs
 
 

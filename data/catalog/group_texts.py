@@ -58,7 +58,7 @@ class ContextSet(Options):
     @model_validator(mode="after")
     def _check_content(self) -> "ContextSet":
         if bool(self.sentences) == (self.exchanged is not None):
-            raise ValueError("must have either `sentences`, or `exchanged` with the name of another set")
+            raise ValueError("must have either `sentences`, or `exchanged` with the name of another set of contexts")
         return self
 
 
@@ -178,7 +178,9 @@ def _error(name: str, key: str, message: str) -> ValidationError:
 
 def _single_line(text: str, slots: tuple[str, ...]) -> str:
     if "\n" in text:
-        raise ValueError("has a line break; remove it, because Swaymeter puts one after every sentence")
+        raise ValueError(
+            "has a line break; remove the line break, because Swaymeter adds a line break after every sentence"
+        )
     return checked_template(text, slots)
 
 

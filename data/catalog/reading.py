@@ -82,7 +82,7 @@ def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping
     """Return the mapping below a top-level key of a YAML file; InputError for an empty mapping."""
     content_of_key = document(filename, user_bytes).get(key)
     if not isinstance(content_of_key, dict) or not content_of_key:
-        raise InputError(f"{filename}: the key `{key}` must have entries below it: keys with values")
+        raise InputError(f"{filename}: the key `{key}` must contain entries, each a key with a value")
     return content_of_key
 
 
@@ -125,7 +125,9 @@ def rows(filename: str, row_class: type[Entry]) -> tuple[Entry, ...]:
     entries_of_rows = []
     for line, record in records[1:]:
         if len(record) != len(columns):
-            raise InputError(f"{filename}: line {line}: has {len(record)} cells, and the header {len(columns)}")
+            raise InputError(
+                f"{filename}: line {line}: has {len(record)} cells, but the header has {len(columns)} cells"
+            )
         cells = {column: cell for column, cell in zip(columns, record, strict=True) if cell}
         entries_of_rows.append(validated(f"{filename}: line {line}: ", row_class, cells))
     return tuple(entries_of_rows)

@@ -121,14 +121,17 @@ class Relation:
     def _consistent(self) -> Self:
         if self.reverse != bool(re.match("reverse[A-Z]", self.name)):
             verb = "must" if self.reverse else "must not"
-            raise ValueError(f"name: {verb} begin with reverse, because `reverse` is {str(self.reverse).lower()}")
+            raise ValueError(
+                f"name: {verb} begin with reverse and a capital letter, because the key `reverse` is "
+                f"{str(self.reverse).lower()}"
+            )
         if self.reverse and self.object_class not in ENTITY_CLASSES:
             raise ValueError(
                 "object_class: must be a class of entities, because with `reverse: true`, the answer is the "
                 "predicate's subject"
             )
         if self.unit is not None and self.object_class not in ("number", "quantity"):
-            raise ValueError("unit: is only for the object classes number and quantity; leave it out")
+            raise ValueError("unit: only the object classes `number` and `quantity` may have a unit; leave `unit` out")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
         groups |= {f"contexts.{kind}": templates for kind, templates in self.contexts.items()}
         keys: dict[str, str] = {}
@@ -174,7 +177,7 @@ def own_relations(file: Path) -> Mapping[str, Relation]:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
     own = entries(str(file), "relations", Relation, "name", content)
     if taken := next((name for name in own if name in relations()), None):
-        raise InputError(f"{file}: relations.{taken}: the catalog has a relation of that name; choose another name")
+        raise InputError(f"{file}: relations.{taken}: the catalog already has a relation {taken}; choose another name")
     _check_predicates(str(file), {**relations(), **own})
     return own
 
@@ -184,7 +187,10 @@ def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) 
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
             if owner := owners.get(predicate):
-                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is also in relation {owner}")
+                raise InputError(
+                    f"{filename}: relations.{relation.name}.yago: {predicate} is also a predicate of relation {owner}; "
+                    "name another predicate"
+                )
             owners[predicate] = relation.name
 
 

@@ -61,7 +61,10 @@ class CatalogQuestion:
     @model_validator(mode="after")
     def _check_partition(self) -> Self:
         if (self.partition == "disputable") != (self.relation == "disputable"):
-            raise ValueError("relation: must be 'disputable' in the partition disputable, and only there")
+            raise ValueError(
+                f"relation: must be 'disputable' in the partition disputable, and a relation of {FILE} in the other "
+                "partitions"
+            )
         if self.relation != "disputable":
             _check_relation(self.relation)
         return self

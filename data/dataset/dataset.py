@@ -150,7 +150,8 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
             by_part.setdefault(tuple(map(str, part)), []).append((metadata.get("number", 0), metadata["made_at"], path))
         except (KeyError, TypeError):
             raise InputError(
-                f"{path} has no key in its metadata; remove the file, and run its study with --stage fetch"
+                f"the metadata of {path} does not say when or from what the file was made; remove the file, and run "
+                "the study of the workspace with --stage fetch"
             ) from None
     rows: list[dict[str, Any]] = []
     warnings = []

@@ -138,7 +138,8 @@ class Snapshot:
             }
         except (AttributeError, TypeError, ValueError) as error:
             raise DamagedFile(
-                f"{name} has a fact or question that cannot be read ({first_line(error)}); run its study again"
+                f"{name} has a fact or question that cannot be read ({first_line(error)}); run the study of this "
+                "database again"
             ) from None
         frames = {sql_name: _with_labels(warehouse.frame(sql_name), variants) for sql_name in (REPLIES, QUERIES)}
         keys = ["relation", "question_id", "context_id"]
@@ -372,7 +373,8 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
             prompt = json_object(row["prompt"] or "{}")
         except ValueError as error:
             raise DamagedFile(
-                f"{database} has a prompt that is not a JSON object ({first_line(error)}); run its study again"
+                f"{database} has a prompt that is not a JSON object ({first_line(error)}); run the study of this "
+                "database again"
             ) from None
         texts |= {f"{name}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
         texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}

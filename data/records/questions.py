@@ -73,7 +73,7 @@ class QuestionContext:
         if self.written not in (None, text):
             raise InputError(
                 f"the stored text of the context {self.context_id}, {self.written[:80]!r}, differs from the text of "
-                "its passages; build the questions again with --stage build --force"
+                "the context's passages; build the questions again with --stage build --force"
             )
         object.__setattr__(self, "written", text)
 

@@ -99,7 +99,7 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
             the table has capitals.
     """
     if name != name.lower():
-        raise TypeError(f"table {name}: write its name in lower case")
+        raise TypeError(f"table {name}: write the name of the table in lower case")
 
     def declare(row_type: RowType) -> RowType:
         is_dataclass_already = "__dataclass_fields__" in vars(row_type)
@@ -108,7 +108,7 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         unusable = set(key) - {column.name for column in columns if not column.nullable}
         if unusable:
             raise TypeError(
-                f"{row_type.__name__}: {sorted(unusable)} cannot be in the key; name columns of the table that cannot "
+                f"{row_type.__name__}: {sorted(unusable)} cannot be in the key; name existing columns that cannot "
                 "be NULL"
             )
         declared.__table__ = Table(name, row, columns, key)
@@ -180,7 +180,9 @@ def _kinds(row_type: type) -> dict[str, Any]:
 def _column(row_type: type, name: str, hint: Any) -> Column:
     meaning = next((note for note in get_args(hint)[1:] if isinstance(note, Meaning)), None)
     if get_origin(hint) is not Annotated or meaning is None:
-        raise TypeError(f"{row_type.__name__}.{name} has no meaning; annotate it: Annotated[..., Meaning(...)]")
+        raise TypeError(
+            f"{row_type.__name__}.{name} has no `Meaning`; annotate the field as Annotated[..., Meaning(...)]"
+        )
     kind, nullable = _without_none(get_args(hint)[0])
     sql = _sql_type(kind)
     if sql is None:

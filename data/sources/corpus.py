@@ -29,7 +29,7 @@ PACKED = {".zst": "zstd", ".gz": "gzip"}
 BATCH_ROWS, BATCH_BYTES = 64, 8 << 20
 """Limits of the rows and the bytes of a batch of Parquet rows."""
 _BYTES = pa.large_binary()
-LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
+LEAVE_OUT = "leave the file out of `frequency.corpus`, or move the file out of the folder that this key names"
 
 
 class Piece(NamedTuple):
@@ -70,7 +70,7 @@ class Reading:
             else:
                 yield from self._lines()
         except (OSError, pa.ArrowException) as error:
-            problem = f"cannot be read to its end: {first_line(error)}; download it again, or {LEAVE_OUT}"
+            problem = f"cannot be read to its end: {first_line(error)}; download the file again, or {LEAVE_OUT}"
             raise InputError(f"{self.file} {problem}") from None
 
     def _blocks(self) -> Iterator[bytes]:
@@ -138,8 +138,8 @@ class Reading:
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 names = ", ".join(schema.names)
                 raise InputError(
-                    f"{self.file} has no text column {self.column!r}; its columns are {names}; name one in "
-                    "`frequency.column`"
+                    f"{self.file} has no text column {self.column!r}; the file has the columns {names}; name a text "
+                    "column in `frequency.column`"
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
@@ -196,9 +196,9 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
     for path in map(Path, paths):
         for name, file in _files(path):
             if not is_text(str(file)):
-                raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename it")
+                raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename the file")
             if name in files:
-                raise InputError(f"{KEY}: {files[name]} and {file} are both called {name}; rename one")
+                raise InputError(f"{KEY}: {files[name]} and {file} are both called {name}; rename one of the two files")
             files[name] = file
     return files
 
@@ -216,7 +216,9 @@ def _files(path: Path) -> list[tuple[str, Path]]:
                 )
         files = list(filter(format_of, all_files))
         if not files:
-            raise InputError(f"{KEY}: the folder {path} has no file in a supported format ({_FORMATS}); name another")
+            raise InputError(
+                f"{KEY}: the folder {path} has no file in a supported format ({_FORMATS}); name another folder"
+            )
         return [(file.relative_to(path).as_posix(), file) for file in files]
     if not path.is_file():
         raise InputError(f"{KEY}: {path} does not exist; correct the path or get the file")

@@ -112,7 +112,7 @@ class InfiniGramApi:
         if _plain(text := self._tokenizer.decode(ids)) != _plain(name):
             raise ServiceError(
                 f"infini-gram: `frequency.tokenizer` decodes the tokens of {name!r} in {self._index} as {text!r}; name "
-                "the tokenizer of the index, or leave the key out"
+                "the tokenizer of the index, or leave `frequency.tokenizer` out"
             )
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
@@ -180,14 +180,14 @@ def _plain(text: str) -> list[str]:
 def _count(content: Any) -> int:
     count = content["count"]
     if type(count) is not int or not 0 <= count < _INT64_LIMIT:
-        raise ValueError("count is not a valid count")
+        raise ValueError("`count` is not a whole number from 0 to 2^63 - 1")
     return count
 
 
 def _tokens_and_count(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
-        raise ValueError("token_ids are not valid tokens")
+        raise ValueError("`token_ids` is empty or has an invalid token")
     return tuple(ids), _count(content)
 
 
@@ -195,9 +195,11 @@ def _occurrences(content: Any) -> list[Occurrence]:
     shards = enumerate(content["ptrs_by_shard"])
     occurrences = [Occurrence(part, offset) for part, offsets in shards for offset in offsets]
     if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in occurrences):
-        raise ValueError("positions are not valid numbers")
+        raise ValueError("a position in `ptrs_by_shard` is not a whole number from 0 to 2^63 - 1")
     if len(occurrences) != content["cnt"]:
-        raise ValueError(f"its list has length {len(occurrences)}, but its field cnt says {content['cnt']}")
+        raise ValueError(
+            f"`cnt` is {content['cnt']}, but the number of positions in `ptrs_by_shard` is {len(occurrences)}"
+        )
     return occurrences
 
 
@@ -214,7 +216,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[s
     """
     ids, number, length = response["token_ids"], response["doc_ix"], response["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
-        raise ValueError("the passage has no tokens")
+        raise ValueError("`token_ids`, `doc_ix` or `doc_len` of the passage has a wrong type")
     if any(type(value) is not int or not 0 <= value < 256**_WIDTH for value in ids):
         raise ValueError("the passage has invalid tokens")
     tokens, half, document = tuple(ids), size // 2, (occurrence.part, number)

@@ -129,7 +129,7 @@ def annotator_name(name: str, judgements: Iterable[Judgement]) -> str:
     """Return the name of an annotator in the spelling of the judgements; UsageError for a blank name."""
     plain = _name(name)
     if not plain or not plain.isprintable():
-        raise UsageError(f"{name!r} is not a name; give one with letters, such as --annotator ada")
+        raise UsageError(f"{name!r} is not an annotator's name; give a name with letters, such as --annotator ada")
     return next((row.annotator for row in judgements if row.annotator.casefold() == plain.casefold()), plain)
 
 
@@ -141,7 +141,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
     frame = _frame(file)
     header = [str(name).strip().casefold() for name in frame.iloc[0]] if len(frame) else []
     if repeated := [name for name in COLUMNS if header.count(name) > 1]:
-        raise InputError(f"{file}, row 1: the column {repeated[0]} occurs twice; remove one")
+        raise InputError(f"{file}, row 1: the column {repeated[0]} occurs twice; remove one of the two columns")
     if missing := [name for name in NEEDED if name not in header]:
         raise InputError(
             f"{file}, row 1: the column {missing[0]} is missing; the first row has to name {', '.join(NEEDED)}"
@@ -152,7 +152,8 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
         if cells["value"] and cells["field"] == "verdict" and "judged" not in header:
             raise InputError(
-                f"{file}, row {number}: a verdict needs a column `judged` with the reply that the person judged; add it"
+                f"{file}, row {number}: a verdict needs a column `judged` with the reply that the person judged; "
+                "add this column"
             )
         if cells["value"]:
             yield number, cells, isinstance(values[indices["value"]], date | time)

@@ -28,7 +28,9 @@ def relation_of(property_id: str | None, label: str | None = None) -> RelationNa
     if name is not None and not is_reserved:
         return name
     if not property_id:
-        raise InputError(f"{(label or '')[:60]!r} is not a valid relation name: it must begin with a letter A to Z")
+        raise InputError(
+            f"{(label or '')[:60]!r} is not a valid relation name; a relation name begins with a letter A to Z"
+        )
     return RelationName(WikidataId(property_id))
 
 

@@ -93,7 +93,7 @@ class SampleFacts(FactsOptions):
     @classmethod
     def _without_degrees(cls, choice: Choice) -> Choice:
         if choice == "degree":
-            raise ValueError("the bundled sample has no degrees; use `choice: random` or source yago")
+            raise ValueError("the bundled sample has no degrees; use `choice: random` or `source: yago`")
         return choice
 
 

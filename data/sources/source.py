@@ -32,7 +32,7 @@ Value = TypeVar("Value", bound=str)
 def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
     """Return the values; ValueError for a repeated value."""
     if len(set(values)) < len(values):
-        raise ValueError(f"a {kind} is named twice; name it once")
+        raise ValueError(f"a {kind} is named twice; name each {kind} once")
     return values
 
 
@@ -145,15 +145,17 @@ class FactsOptions(Options):
         relations = listed_relations(names)
         for name in relations:
             if name not in available:
-                raise ValueError(f"relation {name} is not in {cls.display_name}; leave it out or choose another source")
+                raise ValueError(
+                    f"relation {name} is not in {cls.display_name}; leave the relation out, or choose another source"
+                )
         return relations
 
     @model_validator(mode="after")
     def _possible_entities(self) -> "FactsOptions":
         if self.relations and self.real_entities + self.invented_entities == 0:
-            raise ValueError("real_entities and invented_entities are both 0; ask about at least one entity")
+            raise ValueError("real_entities and invented_entities are both 0; set one of the two keys to at least 1")
         if (self.invented == "model") != (self.invented_model is not None):
-            raise ValueError("`invented: model` and `invented_model` go together; give both or neither")
+            raise ValueError("`invented: model` and `invented_model` go together; set both keys, or neither key")
         return self
 
     @property
@@ -208,7 +210,7 @@ class QuestionsOptions(Options):
     @classmethod
     def _check_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
         if not partitions:
-            raise ValueError("no partition is named; leave `partitions` out for all of them")
+            raise ValueError("no partition is named; name a partition, or leave `partitions` out for all partitions")
         return refuse_repeated(partitions, "partition")
 
 

@@ -102,7 +102,7 @@ class TableArtifact:
 
     def _load_first(self, load: Callable[[Path], T]) -> T:
         problem: DamagedFile = MissingFile(
-            f"{self.folder / self.stem} does not exist; run the study again, which makes it"
+            f"{self.folder / self.stem} does not exist; run the study again to make the file"
         )
         for path in self.files():
             try:
@@ -113,7 +113,7 @@ class TableArtifact:
                 problem = error
             except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
                 problem = DamagedFile(
-                    f"{path} does not hold table {self.table.name} ({error}); it is made again by the next run"
+                    f"{path} does not hold table {self.table.name} ({error}); the next run makes the file again"
                 )
         raise problem
 
@@ -121,7 +121,7 @@ class TableArtifact:
         metadata = self._check_key(path, verify(path))
         digest, full_digest, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
         if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
-            raise TypeError("its metadata has wrong types")
+            raise TypeError("a value in the metadata has a wrong type")
         return Check("done", "", digest, path, rows, about, full_digest)
 
     def _rows(self, path: Path) -> pa.Table:
@@ -132,11 +132,11 @@ class TableArtifact:
     def _check_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
             raise DamagedFile(
-                f"{path} has another key in its metadata than in its name; it is made again by the next run"
+                f"{path} has different keys in the metadata and in the file name; the next run makes the file again"
             )
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
             raise MissingFile(
-                f"{path} has the columns of another version of Swaymeter; run the study again, which replaces the file"
+                f"{path} has the columns of another version of Swaymeter; run the study again to replace the file"
             )
         return metadata
 
@@ -260,14 +260,14 @@ class FilesArtifact:
         except FileNotFoundError:
             return Check("missing")
         except (OSError, ValueError, KeyError, TypeError) as error:
-            return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
+            return Check("damaged", f"{self.manifest} cannot be read ({error}); the next run makes the file again")
         if key != self.key:
             return Check("missing")
         for name, digest in files.items():
             if not self._is_as_written(name, digest):
                 file = self.folder / name
                 problem = "holds other bytes than were written" if os.path.lexists(file) else "is missing"
-                return Check("damaged", f"{file} {problem}; it is made again by the next run")
+                return Check("damaged", f"{file} {problem}; the next run makes the file again")
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:

@@ -101,14 +101,14 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise MissingFile(f"{path} does not exist; run the study again, which makes it") from None
+        raise MissingFile(f"{path} does not exist; run the study again to make the file") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
+        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); the next run makes the file again") from None
 
 
 def _check_digest(path: Path, digest: str) -> None:
     if path.stem.rpartition("-")[2] != digest[:DIGEST_CHARACTERS]:
-        raise DamagedFile(f"{path} holds other bytes than were written; it is made again by the next run")
+        raise DamagedFile(f"{path} holds other bytes than were written; the next run makes the file again")
 
 
 def _metadata(schema: "pa.Schema") -> dict[str, Any]:

@@ -36,9 +36,9 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     try:
         content = json.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None
     if not isinstance(content, dict):
-        raise ValueError("it is not a JSON object")
+        raise ValueError("the text is not a JSON object")
     return content
 
 

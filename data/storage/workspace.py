@@ -190,8 +190,10 @@ class Workspace:
         except Timeout:
             holder = describe_holder(self.root)
             if not on_wait:
-                raise WorkspaceBusy(f"{holder}; wait for it to end, or choose another --workspace") from None
-            on_wait(f"{holder}; waiting for it to end")
+                raise WorkspaceBusy(
+                    f"{holder}; wait until the workspace is free, or choose another --workspace"
+                ) from None
+            on_wait(f"{holder}; waiting until the workspace is free")
             lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 
     @property
@@ -244,8 +246,8 @@ class Workspace:
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
                 f"{self.root / 'workspace.json'} is missing, but the folder has the files of a study; restore "
-                f"workspace.json from a backup, or create it with the content {json.dumps({'layout': LAYOUT})}. Then "
-                f"run the study that wrote {self.root / 'report'}; run no other study before it"
+                f"workspace.json from a backup, or create the file with the content {json.dumps({'layout': LAYOUT})}. "
+                f"Then run the study that wrote {self.root / 'report'} before any other study"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
@@ -286,8 +288,9 @@ class Workspace:
             ) from None
         except ValueError as error:
             raise WorkspaceError(
-                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it. "
-                f"Then run the study that wrote {self.root / 'report'}; run no other study before it"
+                f"{file} is damaged ({first_line(error)}); replace the content of the file by "
+                f"{json.dumps({'layout': LAYOUT})}. Then run the study that wrote {self.root / 'report'} before any "
+                "other study"
             ) from None
 
     def _log_folders(self) -> None:

@@ -151,7 +151,9 @@ def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: st
                 _repair(folder, new, old)
                 lock.unlink(missing_ok=True)
     except Timeout:
-        raise WorkspaceBusy(f"another process is writing the {kind} {folder}; try again once it has ended") from None
+        raise WorkspaceBusy(
+            f"another process is writing the {kind} {folder}; try again after the end of the other process"
+        ) from None
     except OSError as error:
         raise WorkspaceError(f"the {kind} {folder} cannot be written: {error.strerror or error}; {advice}") from error
 

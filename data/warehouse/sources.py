@@ -24,15 +24,16 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
         footer = pq.read_metadata(path)
         schema = footer.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
-        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
+        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); the next run makes the file again") from None
     if {field.name: field.type for field in schema} != {field.name: field.type for field in table.schema}:
-        raise DamagedFile(f"{path} does not hold table {table.name}; it is made again by the next run")
+        raise DamagedFile(f"{path} does not hold table {table.name}; the next run makes the file again")
     for column in table.columns:
         if column.nullable or column.type.endswith("[]"):  # Parquet counts an empty list as a NULL
             continue
         if nulls := sum(chunk.null_count or 0 for chunk in _statistics(footer, column.name)):
             raise InputError(
-                f"{path}: column {column.name} has {nulls} NULL and may have none; run the study again with --force"
+                f"{path}: column {column.name} has {nulls} NULL values, but may have none; run the study "
+                "again with --force"
             )
     return footer
 

@@ -70,7 +70,7 @@ class Limits:
                     raise WorkspaceError(f"a query gives more than {self.megabytes:,} MB of rows; {_ADVICE}")
             return pa.Table.from_batches(batches, reader.schema)
         except duckdb.OutOfMemoryException:
-            raise WorkspaceError(f"a query needs more than {self.megabytes:,} MB; {_ADVICE}") from None
+            raise WorkspaceError(f"a query needs more than {self.megabytes:,} MB of memory; {_ADVICE}") from None
         except (duckdb.Error, pa.ArrowException):
             if not expired.is_set():
                 raise
@@ -82,7 +82,7 @@ class Limits:
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
 """Views that many queries read. Their rows are stored at first use, because planning a view each time takes longer."""
 _ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
-_REMEDY = "run its study with --stage aggregate"
+_REMEDY = "run the study of the database with --stage aggregate"
 
 
 class Units(dict[str, str]):
@@ -251,7 +251,7 @@ def opened(
             raise
         except duckdb.Error as error:
             raise DamagedFile(
-                f"{path} cannot be read ({first_line(error)}); it is made again by the next run"
+                f"{path} cannot be read ({first_line(error)}); the next run makes the file again"
             ) from None
 
 
@@ -275,8 +275,10 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     except duckdb.Error as error:
         reason = first_line(error)
         if "Could not set lock" in reason or isinstance(error, duckdb.ConnectionException):
-            raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
-        raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
+            raise WorkspaceBusy(
+                f"another program has {path} open for writing; close that program and try again"
+            ) from None
+        raise DamagedFile(f"{path} cannot be read ({reason}); the next run makes the file again") from None
     if log.exists():
         problem = "has changes that another program made to the database"
         raise WorkspaceError(f"{log} {problem}; remove this log, and {_REMEDY}")
@@ -300,8 +302,8 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
             refused = refused - expected if is_foreign else refused & (schema.by_name.keys() - expected)
         if refused:
             raise WorkspaceError(
-                f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, so the file is not opened; get "
-                f"the Parquet files that it was made from, and {_REMEDY}"
+                f"{path} is not opened, because it has the {kind} {min(refused)!r}, which Swaymeter did not make; get "
+                f"the Parquet files of the database, and {_REMEDY}"
             )
     columns = f"""
         SELECT table_name, column_name, data_type
@@ -322,12 +324,12 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
         elif declared.items() <= columns_in_file.items():
             source = f"SELECT {', '.join(map(quoted, declared))} FROM {_ATTACHED}.main.{quoted(rows_table(table))}"
         else:
-            raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
+            raise WorkspaceError(f"{path} was made by an earlier version of Swaymeter; {_REMEDY}")
         statements.append(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
     statements += schema.view_statements()
     connection.execute("; ".join(statements))  # one call takes half of the time of a call for each statement
     if lacks_tables and not _is_of_this_version(connection):
-        raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
+        raise WorkspaceError(f"{path} was made by an earlier version of Swaymeter; {_REMEDY}")
 
 
 def _view_names(schema: Schema) -> set[str]:

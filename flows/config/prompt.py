@@ -53,7 +53,7 @@ RESERVED_ARGUMENTS = frozenset(
 
 def _check_template_options(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
     if reserved := sorted(RESERVED_ARGUMENTS & (options or {}).keys()):
-        raise ValueError(f"Swaymeter sets {', '.join(reserved)}; name only other keywords of the chat template")
+        raise ValueError(f"has keywords that only Swaymeter sets, {', '.join(reserved)}; leave these keywords out")
     return options
 
 
@@ -173,15 +173,23 @@ def _prompts_by_name(content: Any) -> Any:
             raise ValueError(f"{repeated[0]} is named twice; name it once")
         content = dict.fromkeys(map(str, content))
     if not isinstance(content, Mapping):
-        raise ValueError("must map names to keys of `prompt`, or list forms, such as [default, strict]")
+        raise ValueError(
+            "expected a list of forms, such as [default, strict], or names with keys of `prompt` below each name"
+        )
     if not content:
-        raise ValueError("may not be empty; name at least 1, or leave it out")
+        raise ValueError("may not be empty; name at least 1 prompt, or leave `prompts` out")
     forms = get_args(AnswerForm)
     for name, keys in content.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", str(name)):
-            raise ValueError(f"{name!r} cannot be a name; use at most 40 letters, digits, dashes and underscores")
+            raise ValueError(
+                f"{name!r} cannot be the name of a prompt; begin with a letter or digit, and use at most 40 letters, "
+                "digits, dashes and underscores"
+            )
         if keys is None and name not in forms:
-            raise ValueError(f"{name} is no form; name one of {', '.join(forms)}, or write keys of `prompt` below it")
+            raise ValueError(
+                f"{name} is no form of prompts; name one of the forms {', '.join(forms)}, or write keys of `prompt` "
+                f"below {name}"
+            )
     return {str(name): {"form": name} if keys is None else keys for name, keys in content.items()}
 
 

@@ -61,7 +61,7 @@ class PerQueryPart(Options):
     @model_validator(mode="after")
     def _enough_contexts(self) -> "PerQueryPart":
         if self.relevant > self.contexts:
-            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; lower it")
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; lower relevant")
         return self
 
 
@@ -103,7 +103,7 @@ class ContextsPart(Options):
     def _not_empty(self) -> "ContextsPart":
         if self.base + self.assertive + self.negation == 0:
             raise ValueError(
-                "base, assertive and negation are all 0; set one to 1 or more, because persuasion needs contexts"
+                "base, assertive and negation are all 0, but persuasion needs contexts; set one key to 1 or more"
             )
         return self
 
@@ -128,7 +128,7 @@ def _validated_measures(measures: Any, info: ValidationInfo) -> dict[str, dict[s
     if not isinstance(measures, dict):
         raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
     if not measures:
-        raise ValueError("may not be empty; name at least 1")
+        raise ValueError("may not be empty; name at least 1 measure")
     validated, measure_problems = {}, list[Problem]()
     for name, content in measures.items():
         try:
@@ -174,12 +174,12 @@ DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
 def _decodings(content: Any) -> Any:
     if isinstance(content, list | tuple) and all(isinstance(name, str) for name in content):
         if len(set(content)) < len(content):
-            raise ValueError("a decoding is named twice; name each once")
+            raise ValueError("a decoding is named twice; name each decoding once")
         content = dict.fromkeys(content)
     if not isinstance(content, dict):
         raise ValueError("expected names of decodings, such as [greedy, cad], or `cad: {weight: 0.5}`")
     if not content:
-        raise ValueError("may not be empty; name at least 1, or leave it out")
+        raise ValueError("may not be empty; name at least 1 decoding, or leave `decodings` out")
     return {name: {} if parameters is None else parameters for name, parameters in content.items()}
 
 
@@ -279,7 +279,8 @@ class ModelPart(Options):
     def _without_secret(cls, endpoint: str | None) -> str | None:
         if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _SECRET.search(name)):
             raise ValueError(
-                f"has a secret as its parameter {names[0]!r}; remove it, and name an environment variable in key_from"
+                f"has a secret in the parameter {names[0]!r}; remove the parameter, and name the environment variable "
+                "with the secret in `key_from`"
             )
         return endpoint
 

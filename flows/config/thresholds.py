@@ -149,7 +149,9 @@ class Threshold:
         """
         match = _THRESHOLD.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f"{text!r} is not a threshold; write one such as follow.supporting=0.9 or refuse.none=0.1")
+            raise UsageError(
+                f"{text!r} is not a threshold; write a threshold such as follow.supporting=0.9 or refuse.none=0.1"
+            )
         quantity = match["quantity"]
         if quantity not in QUANTITIES:
             raise UsageError(f"{text!r}: no quantity is named {quantity!r}; {nearest(quantity, QUANTITIES)}")
@@ -239,8 +241,8 @@ class Threshold:
             raise WorkFailed(f"{self} could not be tested for {models}: {self._reason_without_rows}")
         if self.end and (row := next((row for row in bounded if row.low is None), None)):
             raise WorkFailed(
-                f"{self} could not be tested for {row.model}: {row.counts} have no interval, which needs "
-                f"{FEWEST_FOR_INTERVAL} {row.over}s; set the threshold on the mean, or ask more {row.over}s"
+                f"{self} could not be tested for {row.model}: {row.counts} are too few for an interval; set "
+                f"the threshold on the mean, or ask at least {FEWEST_FOR_INTERVAL} {row.over}s"
             )
         return bounded
 

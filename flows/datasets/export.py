@@ -61,8 +61,9 @@ def export_questions(
     unfinished = contents.unfinished_steps()
     if unfinished and not incomplete:
         raise UsageError(
-            f"questions are missing: {', '.join(unfinished[:5])}{' and more' if len(unfinished) > 5 else ''}; run "
-            "the study with --stage fetch, or export the fetched questions with --incomplete"
+            f"questions are missing, because steps are not done: {', '.join(unfinished[:5])}"
+            f"{' and more' if len(unfinished) > 5 else ''}; run the study with --stage fetch, or export "
+            "the fetched questions with --incomplete"
         )
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
     omitted = write_questions(folder, questions)

@@ -571,7 +571,7 @@ class Jobs:
         """
         if shutil.which("sbatch") is None:
             raise UsageError(
-                "sbatch was not found; run this on a machine that submits jobs, or print a job with --dry-run"
+                "sbatch was not found; run Swaymeter on a machine that submits jobs, or print a job with --dry-run"
             )
         security = _configured_tls() or import_module("distributed").Security.temporary()
         tls = {

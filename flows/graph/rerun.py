@@ -66,8 +66,8 @@ def read_numbers(file: Path) -> RerunNumbers:
         return NO_NUMBERS
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(
-            f"{file}, which lists the artifacts that --force and --refresh selected, cannot be read "
-            f"({first_line(error)}); remove the file, and run again: these artifacts are computed once more"
+            f"the list {file} of the artifacts that --force and --refresh selected cannot be read "
+            f"({first_line(error)}); remove the file and run again, which computes these artifacts once more"
         ) from None
 
 

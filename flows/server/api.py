@@ -55,7 +55,7 @@ def prefect_api(*modules: str) -> Iterator[str]:
             url, home = get_current_settings().api.url or "", get_current_settings().home
     except ValueError as error:  # a file is not TOML, or has invalid values
         raise ServerError(
-            f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
+            f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in Prefect's folder "
             "(PREFECT_HOME, or ~/.prefect), or prefect.toml in the current folder"
         ) from None
     with ExitStack() as stack:

@@ -39,7 +39,7 @@ def check_home() -> None:
     if home:
         raise UsageError(f"the folder {home}, which {HOME} names, does not exist on {socket.gethostname()}; {advice}")
     if Path.cwd().is_relative_to(Path(tempfile.gettempdir()).resolve()):
-        raise UsageError(f"the worker on {socket.gethostname()} has no variable {HOME}; {advice}")
+        raise UsageError(f"the worker on {socket.gethostname()} has no environment variable {HOME}; {advice}")
 
 
 def _mute() -> None:

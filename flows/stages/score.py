@@ -154,7 +154,7 @@ def _check_declarations(arguments: PassArguments) -> None:
             differences |= {key for key, _ in current["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
                 f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart "
-                "the worker with the same code and the same model files"
+                "the worker with the code and the model files of the run"
             )
 
 

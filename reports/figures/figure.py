@@ -130,7 +130,7 @@ def as_in(items: Sequence[str]) -> str:
     if unknown := [item for item in items if item not in printed_items]:
         example = next(iter(printed_items))
         raise InputError(
-            f"`items` has {unknown[0]!r}, which is not a key of papers.yaml; use one of its keys, such as {example}"
+            f"`items` has {unknown[0]!r}, which is not a key of papers.yaml; use a key of that file, such as {example}"
         )
     by_paper: dict[str, list[str]] = {}
     for item in items:

@@ -39,7 +39,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         InputError: too few questions are valid.
     """
     if not questions:
-        raise InputError("no questions to choose from")
+        raise InputError("there are no questions to choose from; give at least one question")
     partition = questions[0].partition
     prefix = "" if questions[0].is_own else f"partition {partition}: "
     askable: dict[str, Question] = {}

@@ -29,7 +29,9 @@ class AnswerSetParameters(Parameters):
     @classmethod
     def _check_terminators(cls, terminators: tuple[str, ...]) -> tuple[str, ...]:
         if "" in terminators or len(set(terminators)) < len(terminators):
-            raise ValueError('expected different texts, none of them empty, such as ["\\n", "."]')
+            raise ValueError(
+                'has an empty text or the same text twice; write different texts, for example ["\\n", "."]'
+            )
         return terminators
 
 

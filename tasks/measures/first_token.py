@@ -32,6 +32,6 @@ def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt
     else:
         return
     raise ScoreError(
-        f"{measure} reads the first token of an answer, but {opener} opens thoughts before the answer; leave {measure} "
-        "out for this model"
+        f"{measure} reads the first token of a reply as the answer, but {opener} begins the reply with thoughts; leave "
+        f"{measure} out for this model"
     )

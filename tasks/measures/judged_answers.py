@@ -87,7 +87,10 @@ class JudgedAnswersParameters(Parameters):
     @classmethod
     def _check_judge(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _NAME_AT_URL.fullmatch(judge):
-            raise ValueError("must be NAME@URL without # for a server, such as large@http://127.0.0.1:8000/v1")
+            raise ValueError(
+                "must be NAME@URL for a judge at a server, and the URL may not have a #; an example is "
+                "large@http://127.0.0.1:8000/v1"
+            )
         function = _FUNCTION.fullmatch(judge)
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 

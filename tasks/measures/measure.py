@@ -72,7 +72,8 @@ def check_enough(relation: str, entity: str, relevant: int, others: int, per_que
         if available < count:
             raise InputError(
                 f"contexts.per_query: relation {relation} needs {count} contexts that {verb} {entity}, but has only "
-                f"{available}; request fewer with this key, or more per entity under `contexts`"
+                f"{available} of these; lower the number in `per_query`, or raise the numbers of contexts per entity "
+                "under `contexts`"
             )
 
 
@@ -253,7 +254,7 @@ class Measure:
         if (self.compute is None) == (self.compute_chunks is None):
             raise TypeError(f"measure {self.name}: declare either compute or compute_chunks")
         if self.capability is None and not self.needs:
-            raise TypeError(f"measure {self.name}: declare `capability`, or the measures in `needs`")
+            raise TypeError(f"measure {self.name}: declare `capability`, or name other measures in `needs`")
         units = {column.unit for column in self.table.columns}
         if self.unit and self.unit not in units:
             raise TypeError(f"measure {self.name}: no column has the unit {self.unit!r}; use the unit of a column")

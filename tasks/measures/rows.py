@@ -121,8 +121,8 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     if len(missing := np.argwhere(np.isnan(values))):
         query, context = queries[missing[0][0]], contexts[missing[0][1]]
         raise ScoreError(
-            f"relation {query.relation}: values of {column} are missing ({len(missing)}), the first for the query "
-            f"{query.text!r} after the context {context.text!r}; score the relation again with --force"
+            f"relation {query.relation}: values of {column} are missing: {len(missing)} in all, the first for the "
+            f"query {query.text!r} after the context {context.text!r}; score the relation again with --force"
         )
     return values
 

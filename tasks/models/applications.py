@@ -177,7 +177,7 @@ class Application(TextModel):
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, no waiting call begins
         if answers and not self._has_replied:
-            raise ModelError(f"every reply failed, the first one: {answers[0].error}; {_ADVICE}")
+            raise ModelError(f"every reply failed; the first error is: {answers[0].error}; {_ADVICE}")
         return answers
 
     def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
@@ -189,7 +189,7 @@ class Application(TextModel):
             self._failures.setdefault(question, answer.error)
         if len(self._failures) > MAX_FAILED_QUESTIONS:
             first = next(iter(self._failures.values()))
-            raise ModelError(f"{len(self._failures)} questions in a row failed, the first one: {first}; {_ADVICE}")
+            raise ModelError(f"{len(self._failures)} questions in a row failed; the first error is: {first}; {_ADVICE}")
 
     def _reply(self, case: Case) -> tuple[Answer, bool]:
         """Return the stored reply or the function's reply, and True if the call failed by a transient error."""
@@ -341,8 +341,8 @@ def function_revision(reference: str) -> str:
             source = ""
         if not (version or source):
             raise ModelError(
-                f"function {reference}: its source code cannot be read; set VERSION in its module, "
-                "such as VERSION = '1'"
+                f"function {reference}: the function's source code cannot be read; set VERSION in the "
+                "function's module, for example VERSION = '1'"
             )
         return _revision(version, content_key({"source": source}))
     file, _ = _file_of(reference)
@@ -377,14 +377,17 @@ def _file_of(reference: str) -> tuple[Path, str]:
         return Path(module), name
     if module == OBJECT_MODULE:
         raise ModelError(
-            f"function {reference}: it was passed to swaymeter.audit in another process; pass the function again"
+            f"function {reference} was passed to swaymeter.audit in another process; pass the function to "
+            "swaymeter.audit again"
         )
     path: Sequence[str] | None = [str(Path.cwd()), *sys.path]
     spec = None
     for part in module.split("."):
         spec = PathFinder.find_spec(part, path) if path is not None else None
         if spec is None:
-            raise ModelError(f"function {reference}: there is no module {module}; run from the folder that has it")
+            raise ModelError(
+                f"function {reference}: there is no module {module}; run from the folder that has this module"
+            )
         path = spec.submodule_search_locations
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         raise ModelError(f"function {reference}: the module {module} is not a .py file; name another module")
@@ -411,15 +414,15 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
     """
     if not is_trusted(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
-            f"function {reference}: the study file in the workspace names this code, which may be somebody else's; "
-            f"to run the function, add --model {reference}"
+            f"function {reference} is not run, because only the study file in the workspace names this function, whose "
+            f"code may be somebody else's; to run the function, add --model {reference}"
         )
     function = _objects.get(reference) or _import(reference)
     try:
         inspect.signature(function).bind("", [])
     except TypeError as error:
         raise ModelError(
-            f"function {reference}: it does not take a question and passages ({error}); write "
+            f"function {reference} does not take a question and passages ({error}); define the function as in "
             "def answer(question: str, passages: list[Passage]) -> str"
         ) from None
     except ValueError:
@@ -439,7 +442,7 @@ def _import(reference: str) -> Callable[..., Any]:
             key = f"swaymeter_application_{content_key({'file': str(file.absolute())})[:16]}"
             spec = spec_from_file_location(key, file)
             if spec is None or spec.loader is None:
-                raise ImportError("it is not a Python file")
+                raise ImportError("the file is not a Python file")
             module = module_from_spec(spec)
             sys.modules[key] = module  # dataclasses look up their module here
             spec.loader.exec_module(module)
@@ -447,8 +450,8 @@ def _import(reference: str) -> Callable[..., Any]:
             module = importlib.import_module(module_name)
     except Exception as error:
         raise ModelError(
-            f"function {reference}: its file cannot be imported: {type(error).__name__}: {first_line(error)}; correct "
-            "the file"
+            f"function {reference}: the function's file cannot be imported: {type(error).__name__}: "
+            f"{first_line(error)}; correct the file"
         ) from error
     function = getattr(module, name, None)
     if not callable(function):
@@ -485,7 +488,9 @@ def load_application(
         ModelError: The function cannot be imported, or has changed since the run was planned.
     """
     if function_revision(reference) != revision:
-        raise ModelError(f"function {reference}: its file has changed since the run began; run the study again")
+        raise ModelError(
+            f"function {reference}: the function's file has changed since the run began; run the study again"
+        )
     function = load_function(reference, is_in_workspace=is_in_workspace)
     stored = StoredResults(folder, {"function": revision, "name": reference.rpartition(":")[2], "rerun": rerun})
     short_reference = re.sub(r"^.*[/\\]", "", reference)  # without the folder

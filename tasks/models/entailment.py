@@ -66,7 +66,8 @@ class Entailment(ABC):
         """
         if questions is not None and len(questions) != len(answers):
             raise InputError(
-                f"{len(questions)} questions do not match {len(answers)} lists of answers; give one question for each"
+                f"{len(questions)} questions do not match {len(answers)} lists of answers; give one question for each "
+                "list"
             )
         text_lists = []
         for index, answer_list in enumerate(answers):
@@ -108,7 +109,7 @@ class EntailmentModel(Encoder, Entailment):
             raise ModelError(
                 f"model {self.name!r} needs two or more labels, one of them entailment, but has "
                 f"{', '.join(map(repr, labels.values())) or 'none'}; use a model trained for natural language "
-                "inference, or name an embedder as its stand-in"
+                "inference, or an embedder as the stand-in of such a model"
             )
         (self._entailment,) = indices
 

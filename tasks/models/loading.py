@@ -76,7 +76,7 @@ def load_language_model(
         if identity.origin != "hub":  # only the hub has other revisions
             raise ModelError(
                 f"model {name!r}: this machine has revision {identity.revision[:12]}, but the run needs "
-                f"{revision[:12]}; copy the same files to every machine of the run"
+                f"revision {revision[:12]}; copy the same model files to every machine of the run"
             )
         identity = replace(identity, revision=revision)
     device = choose_device(device, spread=True)

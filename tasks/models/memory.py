@@ -80,7 +80,7 @@ class Halving:
             halved = next((index for index, amount in enumerate(amounts) if amount > 1), None)
             if halved is None:
                 raise ScoreError(
-                    f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest()}; "
+                    f"{self._model.name} in {self._model.dtype}: memory runs out even with {smallest()}; "
                     "choose a smaller dtype, or a device with more memory"
                 ) from error
             self.amounts = tuple(amount // 2 if index == halved else amount for index, amount in enumerate(amounts))

@@ -80,7 +80,7 @@ def choose_device(device: str, *, spread: bool = False) -> str:
         return device
     if not re.fullmatch(rf"auto|cuda(:\d+)?{f'|{BALANCED}' if spread else ''}", device):
         raise UsageError(
-            f"device {device!r} is unknown; use auto, cpu, cuda or cuda:N, for a language model also {BALANCED}"
+            f"device {device!r} is unknown; use auto, cpu, cuda or cuda:N (for a language model, also {BALANCED})"
         )
     import torch
 
@@ -215,8 +215,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
             f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; "
-            "download the model again, or use a model that was trained for its task in the study, such as "
-            "entailment"
+            "download the model again, or use a model that was trained for the task that it has in the study, for "
+            "example for entailment"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

@@ -100,13 +100,13 @@ def _persuasion(
 def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
     """Return all aliases of all answers, and the indices of each answer's aliases."""
     if not answers:
-        raise UsageError("an answer set has no answers; give at least one")
+        raise UsageError("an answer set has no answers; give at least one answer")
     aliases: list[str] = []
     groups: list[list[int]] = []
     for number, texts in enumerate(answers):
         if not texts or not all(alias.strip() for alias in texts):
             raise UsageError(
-                f"answer {number} has no text, or a blank text: {list(texts)}; give one or more texts, none blank"
+                f"answer {number} has no text, or a blank text: {list(texts)}; give texts that are not blank"
             )
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]

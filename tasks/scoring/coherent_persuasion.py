@@ -177,14 +177,14 @@ class _Sums:
     def __init__(self, query: _Side, context: _Side) -> None:
         if query.rows.shape[1] != context.rows.shape[1]:
             raise InputError(
-                f"{query.name} has {query.rows.shape[1]} columns and {context.name} {context.rows.shape[1]}; "
-                "give both a column for each token of the same vocabulary"
+                f"{query.name} has {query.rows.shape[1]} columns, but {context.name} has "
+                f"{context.rows.shape[1]} columns; each matrix needs one column for each token of the same vocabulary"
             )
         if query.half_count != context.half_count or (query.half_count and query.answer_count != context.answer_count):
             raise InputError(
                 f"{query.name} has {query.half_count} half-samples and {query.answer_count} answers, but "
-                f"{context.name} has {context.half_count} half-samples and {context.answer_count} answers; give both "
-                "equal numbers"
+                f"{context.name} has {context.half_count} half-samples and {context.answer_count} answers; "
+                "the numbers of half-samples, and the numbers of answers, must be equal"
             )
         self._query, self._context = query, context
         self._query_sums = np.zeros((len(context.rows), len(query.weights)))

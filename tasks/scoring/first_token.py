@@ -158,8 +158,8 @@ def continuous_utilisation(without: float, with_context: float) -> float | None:
     for probability in (without, with_context):
         if not 0 <= probability <= 1:
             raise ScoreError(
-                f"{probability} is not a probability, a sign of damaged weights; remove the model's files and download "
-                "them again"
+                f"the model gives an answer the value {probability}, which is not a probability, a sign of damaged "
+                "weights; remove the model's files and download the files again"
             )
     possible_change = 1 - without if with_context >= without else without
     return (with_context - without) / possible_change if possible_change else None

@@ -72,15 +72,15 @@ def fisher_susceptibility(
         ScoreError: a query does not fit the model or memory, or a value is not finite.
     """
     if not queries:
-        raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")
+        raise UsageError("the list of queries for Fisher susceptibility is empty; give at least one query")
     name, n_top = ("exact", exact) if top_k is None else ("top_k", top_k)
     vocabulary = model.vocabulary_size
     if not 1 <= n_top <= vocabulary:
         raise UsageError(
-            f"{name} is {n_top}; it must be at least 1 and at most {vocabulary}, {model.name}'s vocabulary"
+            f"{name} is {n_top}; {name} must be from 1 to {vocabulary}, the size of {model.name}'s vocabulary"
         )
     if top_k is None and draws < MIN_DRAWS:
-        raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS}")
+        raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS} draws")
     texts = list(dict.fromkeys(queries))
     n_draws = draws if top_k is None else 0
     # The first n_top columns belong to the most probable tokens; each further column is a draw for the other tokens.

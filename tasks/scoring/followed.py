@@ -211,7 +211,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     for side, answers in zip(_SIDES, (context, original), strict=True):
         for answer in answers:
             if not words(answer):
-                raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave it out")
+                raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave this answer out")
             polarity = yes_no.polarity_of_answer(words(answer))
             if polarity and are_polar:
                 polarities.setdefault(polarity, set()).add(side)

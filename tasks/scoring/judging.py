@@ -192,7 +192,9 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
             raise ScoreError(f"judge {name} failed on {case.reply!r}: {problem}") from error
         if verdict is not None and verdict not in VERDICTS:
             choices = f"{', '.join(VERDICTS)} or None"
-            raise ScoreError(f"judge {name} returned {verdict!r} for {case.reply!r}; return {choices}")
+            raise ScoreError(
+                f"judge {name} returned {verdict!r} for the reply {case.reply!r}; the judge must return {choices}"
+            )
         is_offered = verdict in offered_verdicts(case).values()
         verdicts[case] = JudgeVerdict(verdict) if is_offered else JudgeVerdict(None, None, "no offered verdict")
     return [verdicts[case] for case in cases]

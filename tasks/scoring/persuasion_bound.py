@@ -52,7 +52,9 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
     probs = np.exp(log_probs.reshape(len(likeliest), len(tokens)))
     mass = np.array([math.fsum(row) for row in probs])
     if not (np.isfinite(probs).all() and (mass <= 1 + _MASS_TOLERANCE).all()):
-        raise ScoreError(f"the probabilities of the likeliest tokens sum to {mass.max():.4f}, which must be at most 1")
+        raise ScoreError(
+            f"the probabilities of the likeliest tokens sum to {mass.max():.4f}; the sum must be at most 1"
+        )
     whole = np.column_stack([probs, np.maximum(1 - mass, 0.0)])  # the last column is the rest
     whole /= whole.sum(axis=1, keepdims=True)
     mixture = np.asarray(weights, np.float64) @ whole

@@ -63,7 +63,8 @@ def group_answers(
             f"equivalence must be symmetric, but answers {first} and {second} are equivalent in one direction only"
         )
     if not matrix.diagonal().all():
-        raise InputError(f"answer {int(np.argmin(matrix.diagonal()))} is not equivalent to itself")
+        answer = int(np.argmin(matrix.diagonal()))
+        raise InputError(f"equivalence must be true on the diagonal, but answer {answer} is not equivalent to itself")
     rows = matrix.tolist()
     answers = range(len(rows)) if among is None else among
     if grouping == "overlapping":
@@ -156,11 +157,14 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
         members = sorted(set(members))
     are_sets = all(len(group) == len(set(group)) > 0 for group in groups)  # not empty, no answer twice
     if answers == 0:
-        raise InputError("there are no answers to group")
+        raise InputError("there are no answers to group; give at least one answer")
     if members != list(range(answers)) or not are_sets:
         listed = [list(group) for group in groups]
         once = ", none twice in a group" if overlap else ", exactly once"
-        raise InputError(f"groups {listed} have to be non-empty and contain each answer from 0 to {answers - 1}{once}")
+        raise InputError(
+            f"no group of {listed} may be empty, and the groups together must contain each answer from 0 to "
+            f"{answers - 1}{once}"
+        )
 
 
 def _entropies(
@@ -196,7 +200,7 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
     summary = np.sum if kind == "sum" else np.mean
     for index, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:
-            raise InputError(f"answer {index} has no token; it needs at least its end token")
+            raise InputError(f"answer {index} has no token; every answer needs at least an end token")
     log_probabilities = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
     if not np.isfinite(log_probabilities).all():
         index = int(np.argmin(np.isfinite(log_probabilities)))

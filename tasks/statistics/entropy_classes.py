@@ -68,9 +68,11 @@ class EntropyClasses(Options):
         if bounds is None:
             return None
         if len(bounds) == 3:
-            raise ValueError("has 3 numbers; write 2 (upper bounds of low and middle), or 4 with gaps between classes")
+            raise ValueError(
+                "has 3 bounds; write 2 bounds (upper bounds of low and middle), or 4 bounds for gaps between classes"
+            )
         if len({*bounds}) < len(bounds) or [*bounds] != sorted(bounds):
-            raise ValueError(f"must ascend, not {list(bounds)}; write the bound of the low class first")
+            raise ValueError(f"{list(bounds)} does not ascend; write the bound of the low class first")
         return bounds
 
     @property

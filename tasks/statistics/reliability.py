@@ -49,7 +49,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
     samples = [frame.drop_duplicates(["query_type", "query", *context_key]) for frame in samples]
     for frame in samples:
         if not np.isfinite(frame[measure].to_numpy(dtype="float64")).all():
-            raise ScoreError(f"{measure}: a stored score is not a finite number; score it again with --force")
+            raise ScoreError(f"{measure}: a stored score is not a finite number; score the measure again with --force")
     rows = []
     for query_type in TYPES:
         frames_of_type = [frame[frame["query_type"] == query_type] for frame in samples]

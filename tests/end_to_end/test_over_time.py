@@ -130,7 +130,7 @@ def test_junit_file_tells_that_baseline_questions_differ(scene: Scene, tmp_path:
     options = ("--samples", "1", "--max-new-tokens", "2", "--baseline", str(scene.folder / "before"))
     run = audit.run("audit", "--model", f"{scene.folder / 'other'}:float32", "--junit", str(junit), *options)
     assert run.code == 2, run.output
-    assert "the runs have no question with the same texts" in junit.read_text()
+    assert "no question has the same texts in both runs" in junit.read_text()
 
 
 def test_a_backfill_runs_once_for_each_model(scene: Scene, tmp_path: Path) -> None:

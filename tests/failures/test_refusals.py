@@ -36,7 +36,7 @@ def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     assert second.code == 1
     assert second.output.startswith(f"error  process {first.pid} on "), second.output
     assert f"has used the workspace {study.workspace} since " in second.output
-    assert second.output.strip().endswith("; wait for it to end, or choose another --workspace")
+    assert second.output.strip().endswith("; wait until the workspace is free, or choose another --workspace")
     assert (run.code, run.prompts) == (0, prompts), run.output
     assert study.scores() == scores
 

@@ -54,7 +54,7 @@ def test_the_command_judges_a_log(page_folder: Path, swaymeter: Command) -> None
     wrong = swaymeter("audit", "log.csv", "--replies", "responses", "--workspace", "other")
     assert (wrong.code, "has no column responses of replies" in wrong.error) == (2, True)
     assert wrong.error.endswith("--replies response (in a study file, replies: response)")
-    assert swaymeter("audit", "log.csv").error.startswith("nothing replies")
+    assert swaymeter("audit", "log.csv").error.startswith("the audit has neither a model nor recorded replies")
     assert "samples" in swaymeter("audit", "log.csv", "--replies", "response", "--samples", "5").error
 
 

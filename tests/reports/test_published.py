@@ -173,7 +173,7 @@ def test_captions_name_papers_and_items(study_frames: dict[str, pd.DataFrame]) -
 
 def test_an_unknown_item_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"'Fig. 3', which is not a key of papers.yaml; use one of its keys, such as du-"
+        InputError, match=r"'Fig. 3', which is not a key of papers.yaml; use a key of that file, such as du-"
     ):
         as_in(["Fig. 3"])
 

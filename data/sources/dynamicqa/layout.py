@@ -88,7 +88,9 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"0x{content[error.start]:02x}"
-        raise InputError(f"{name}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {REMEDY}") from None
+        raise InputError(
+            f"{name}, line {line}: is not UTF-8 (byte {byte}); save the file as UTF-8, or {REMEDY}"
+        ) from None
     records = _records([line for line in re.split(r"(?<=\n)", text) if line], name)
     _, header, header_text = next(records, (1, [], ""))
     line_end = "\r\n" if header_text.endswith("\r\n") else "\n"
@@ -102,7 +104,7 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
     for line, cells, record in chain([(1, header, header_text)], records):
         location = f"{name}, line {line}"
         if len(cells) != len(header):
-            raise InputError(f"{location}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
+            raise InputError(f"{location}: has {len(cells)} cells, but the header has {len(header)} cells; {REMEDY}")
         if _csv_line(cells, line_end) != record:
             problem = "has other quotes than the published files, or another line end than the first line"
             raise InputError(f"{location}: {problem}: {printable(record, 60)!r}; {REMEDY}")

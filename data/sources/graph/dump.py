@@ -103,8 +103,8 @@ class Dump:
             ) from None
         except (OSError, RuntimeError) as error:
             raise ServiceError(
-                f"{self.address} cannot answer a query ({error}); remove {self._folder}, put the dump's files at "
-                f"the paths in the study file, and run again; the query was: {query[:200]}"
+                f"{self.address} cannot answer a query ({error}); remove the loaded dump {self._folder}, make sure "
+                f"that the RDF files under `facts.dump` exist, and run again; the query was: {query[:200]}"
             ) from None
         usable = tuple(row for row in rows if row is not None)
         return Rows(usable, self.address, query, self._loaded_at, len(rows) - len(usable))
@@ -198,7 +198,9 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
         note = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
         write_sealed(temporary / _LOADED, note)
         if _folder_name(files, store_folder.parent) != store_folder.name:
-            raise InputError(f"the dump {names} changed while it was loaded; run again when it is complete")
+            raise InputError(
+                f"the dump {names} changed while it was loaded; run again when all files of the dump are complete"
+            )
         move_to_target(temporary, store_folder)
 
 
@@ -226,7 +228,9 @@ def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
                 yield part
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
-        raise InputError(f"{file}{line} is not valid RDF: {error.msg}; correct it, or get the file again") from None
+        raise InputError(
+            f"{file}{line} is not valid RDF: {error.msg}; correct the file, or get the file again"
+        ) from None
     except MemoryError as error:  # the parser raises it for a term of more than 16 MiB
         problem = f"has a literal, or another term, of more than 16 MiB ({error})"
         raise InputError(f"{file} {problem}; shorten the term, or remove its triple") from None

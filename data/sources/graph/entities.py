@@ -172,7 +172,8 @@ def in_batches(
             response = store.select(query(batch))
             if len(response) >= MAX_ROWS:
                 raise ServiceTimeout(
-                    f"{store.address} answered with {len(response)} rows, which may not be all; fetch from a dump"
+                    f"{store.address} answered with {len(response)} rows, and may have left rows out; use a dump of "
+                    "the graph instead of the service"
                 )
             rows: Iterable[Row] = response.rows
         except ServiceTimeout:

@@ -95,8 +95,9 @@ class _Pages:
             if ignores_filter or len(response) > self._size:
                 clause = "FILTER" if ignores_filter else "LIMIT"
                 raise ServiceError(
-                    f"{response.address} returned pairs outside the query's {clause}: a cache "
-                    "ignores parts of the query, or the service does not support SPARQL 1.1; give another address"
+                    f"{response.address} returned pairs outside the query's {clause}: a cache of the service ignores "
+                    "parts of the query, or the service does not support SPARQL 1.1; write another address into the "
+                    "study file"
                 )
             if len(response) < self._size:
                 yield from pairs

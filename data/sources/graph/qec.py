@@ -93,7 +93,7 @@ class _Entry(BaseModel):
             column = getattr(self, key)
             if column is not None and len(column) != len(self.entities):
                 counts = f"`{key}` has {len(column)} entries, but `entities` has {len(self.entities)}"
-                raise ValueError(f"{counts}; give both the same number")
+                raise ValueError(f"{counts}; give both keys the same number of entries")
         return self
 
 
@@ -164,7 +164,10 @@ def write_qec(
         if relations[name].yago
     }
     if not document:
-        raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
+        raise InputError(
+            f"yago_qec.json names relations by predicates of YAGO, but none of the relations {', '.join(facts)} has a "
+            "predicate of YAGO; add a relation with such a predicate to the study"
+        )
     try:
         write_file(path, json.dumps(document, ensure_ascii=False, indent=4, sort_keys=True, allow_nan=False))
     except WorkspaceError as error:

@@ -120,7 +120,7 @@ def iri(value: str) -> str:
     """Return the IRI in the syntax of queries; InputError for an invalid IRI."""
     if not is_iri(value):
         raise InputError(
-            f"{value[:200]!r} is not a valid absolute IRI, such as http://example.org/x; a SPARQL query needs one"
+            f"{value[:200]!r} is not a valid absolute IRI; a SPARQL query needs an absolute IRI, such as http://example.org/x"
         )
     return f"<{value}>"
 

@@ -100,7 +100,7 @@ def facts(
         ServiceTimeout: Even the smallest queries take too long.
     """
     if not relation.yago:
-        raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
+        raise InputError(f"relation {relation.name}: YAGO has no predicate for this relation; choose another source")
     choice = _Choice(relation, Entities(store))
     # Some pairs are rejected, so a page has two pairs for each requested fact, but less than MAX_ROWS rows.
     pairs_in_order = sampled_pairs(
@@ -303,7 +303,10 @@ class YagoFacts(FactsOptions):
     @model_validator(mode="after")
     def _enough_pairs(self) -> "YagoFacts":
         if self.pairs < self.real_entities:
-            raise ValueError(f"pairs is {self.pairs}, fewer than the {self.real_entities} real_entities; raise `pairs`")
+            raise ValueError(
+                f"`pairs` is {self.pairs}, but must be at least `real_entities`, which is {self.real_entities}; raise "
+                "`pairs`"
+            )
         return self
 
 

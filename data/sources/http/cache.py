@@ -61,7 +61,7 @@ class HttpCache:
         try:
             content = unseal(row[0])
             if content["key"] != key:
-                raise ValueError("it is the response to another request")
+                raise ValueError("the response belongs to another request")
             retrieved_at = datetime.fromisoformat(content["retrieved_at"])
             return Response(content["status"], content["body"].encode(), retrieved_at, rerun=content["rerun"])
         except (ValueError, KeyError, TypeError) as error:
@@ -93,7 +93,7 @@ class HttpCache:
             with self._lock:
                 yield
         except sqlite3.ProgrammingError:
-            raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session") from None
+            raise ServiceClosed(f"the cache {self._file} is closed; open a new session") from None
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # SQLite may quote damaged text in a message
             raise WorkspaceError(
                 f"the cached responses in {self._file} cannot be used: {error}; free space if the disk is full, "

@@ -219,10 +219,10 @@ def user_agent(contact: str | None, label: str, *, needed: bool) -> str:
     """
     contact = (contact or "").strip()
     if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
-        problem = f"{printable(contact, 60)!r} is not valid" if contact else "none is set"
+        problem = f"the contact {printable(contact, 60)!r} is not valid" if contact else "no contact is set"
         raise ServiceError(
-            f"{label} requires a contact: give an e-mail address or a URL as `services.contact` in the study file, or "
-            f"in SWAYMETER_CONTACT, in one plain line without brackets; {problem}"
+            f"{label} requires a contact: set `services.contact` in the study file, or the variable SWAYMETER_CONTACT, "
+            f"to an e-mail address or a URL, in one line of ASCII without brackets; {problem}"
         )
     comment = f" ({contact})" if contact else ""
     return f"swaymeter/{version('swaymeter')}{comment} python-requests/{requests.__version__}"

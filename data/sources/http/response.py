@@ -155,8 +155,8 @@ def _parse(response: Response, is_json: bool, label: str) -> Any:
         expected = "JSON" if is_json else "text in UTF-8"
         reason, beginning = printable(str(error), 160), printable(response.body)
         raise ServiceError(
-            f"{label} answered with something that is not {expected} ({reason}): {beginning!r}; correct its address, "
-            "or run again later"
+            f"{label} answered with something that is not {expected} ({reason}): {beginning!r}; correct the "
+            "address of the service, or run again later"
         ) from None
 
 

@@ -205,8 +205,9 @@ class Session:
         with self._lock:
             if self.sent >= self.service.max_requests:
                 raise ServiceBudget(
-                    f"{self._label}: this run has sent its {self.service.max_requests} requests; responses are "
-                    "cached, so run again to continue, or raise `max_requests` of the service in the study file"
+                    f"{self._label}: this run has sent {self.service.max_requests} requests, the limit of a run; "
+                    "responses are cached, so run again to continue, or raise `max_requests` of the service in the "
+                    "study file"
                 )
             self.sent += 1
 

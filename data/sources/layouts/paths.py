@@ -30,7 +30,9 @@ def parts_of_path(path: str) -> tuple[str | int, ...]:
         parts.append(key or ("*" if index == "*" else int(index)))
         position = part.end()
     if not parts or position < len(path):
-        raise ValueError(f"{path!r} is not a path; write keys with dots between them, such as answers[*].text")
+        raise ValueError(
+            f"{path!r} is not a path into a row; write keys with dots between them, such as answers[*].text"
+        )
     return tuple(parts)
 
 

@@ -76,7 +76,7 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
     data_files = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
     visible = [file for file in data_files if all(part[0] != "." for part in file.relative_to(path).parts)]
     if not visible:
-        raise InputError(f"{path} has no file that ends in {', '.join(ENDINGS)}; {_remedy(published)}")
+        raise InputError(f"{path} has no file whose name ends in {' or '.join(ENDINGS)}; {_remedy(published)}")
     return visible
 
 
@@ -120,8 +120,8 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
         return nearest
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
-        f"{file} has not the form of {published.title}{part}: it lacks the column{'s' * (len(columns) > 1)} "
-        f"{', '.join(columns)}; it has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
+        f"{file} has not the form of {published.title}{part}: the file lacks the column{'s' * (len(columns) > 1)} "
+        f"{', '.join(columns)}; the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 
 

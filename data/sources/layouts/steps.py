@@ -94,7 +94,10 @@ def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) 
     denying_sides = [side for side, sentence in sentences.items() if _negations(sentence) != question_negations]
     if len(denying_sides) != 1:
         problem = "both say no" if denying_sides else "neither says no"
-        raise InputError(f"memory_answer, counter_answer: {problem} to the question; one must say yes and the other no")
+        raise InputError(
+            f"memory_answer, counter_answer: {problem} to the question; one answer must say yes, and the other "
+            "answer no"
+        )
     return denying_sides[0] if truth == "no" else next(side for side in SIDES if side not in denying_sides)
 
 
@@ -139,7 +142,7 @@ def _fill_template(template: str, cells: Cells) -> str:
 
     def value(slot: re.Match[str]) -> str:
         if none_where_empty(values.get(slot[1])) is None:
-            raise InputError(f"the slot {slot[0]} of a template has no value")
+            raise InputError(f"the slot {slot[0]} of `template` or `template_w_context` has no value in the row")
         return str(values[slot[1]])
 
     return re.sub(" +", " ", _TEMPLATE_SLOT.sub(value, template)).strip()
@@ -242,7 +245,7 @@ def rgb(cells: Cells) -> Cells:
     """
     parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):
-        raise InputError("answer: is missing or incomplete")
+        raise InputError("answer: is missing, or a part of the answer has no text")
     conjunction = "和" if _CHINESE.search(text(cells, "query")) else " and "
     combinations = (conjunction.join(forms) for forms in product(*parts))
     forms = list(dict.fromkeys(islice(combinations, MAX_FORMS)))
@@ -259,7 +262,9 @@ def _joined_parts(cells: Cells, column: str) -> list[str]:
     if any(isinstance(part, list) for part in passages):
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]
         if not all(parts):
-            raise InputError(f"{column}: must list passages for each part of the answer, but one list is empty")
+            raise InputError(
+                f"{column}: must have a list of passages for each part of the answer, but one of these lists is empty"
+            )
         return ["\n\n".join(context) for context in zip(*parts, strict=False)]
     return [str(passage) for passage in passages if passage]
 

@@ -129,9 +129,9 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         if name not in COLUMNS:
             raise ValueError(f"{name} is not one of the columns that can be mapped: {', '.join(COLUMNS)}")
         if name in columns:
-            raise ValueError(f"{name} is mapped to {columns[name]} and to {column}; keep one")
+            raise ValueError(f"{name} is mapped to {columns[name]} and to {column}; keep one mapping")
         if other := next((earlier for earlier, mapped in columns.items() if mapped == column), ""):
-            raise ValueError(f"{other} and {name} are both mapped to {column}; keep one")
+            raise ValueError(f"{other} and {name} are both mapped to {column}; keep one mapping")
         columns[name] = column
     return columns
 
@@ -179,18 +179,18 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
         missing_columns = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
         problems.append(f"lacks the {missing_columns}")
         optional = [name for name in OPTIONAL_OF_PASSAGES if name not in present]
-        optional_advice = f", and likewise {' and '.join(optional)} if the file has them" if optional else ""
+        optional_advice = f", and likewise {' and '.join(optional)} if the file has these columns" if optional else ""
         advice.append(_map_advice({**suggestions, **paths}) + optional_advice)
     if unmatched:
         problems.append(f"has no column {' and no column '.join(unmatched)}")
-        advice.append("name one of them")
+        advice.append("name one of these columns")
     if unmatched_replies := [column for column in replies if not _exists(column, content, list_columns)]:
         problems.append(f"has no column {' and no column '.join(unmatched_replies)} of replies")
         unused = [name for name in unmapped if name not in suggestions.values()]
         advice.append(_reply_advice(unmatched_replies[0], unused))
     if problems:
         raise InputError(
-            f"{file} {', and '.join(problems)}; it has {names_for_message(content.columns)}; {'; '.join(advice)}"
+            f"{file} {', and '.join(problems)}; the file has {names_for_message(content.columns)}; {'; '.join(advice)}"
         )
     if paths := {name: path for name, path in paths.items() if name not in columns}:
         raise InputError(f"{file} has objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
@@ -198,7 +198,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
     if truths and "answer" not in columns:
         raise InputError(
             f"{file} has the columns answer and {truths[0]}; if {truths[0]} has the right answers, "
-            f"{_map_advice({'answer': truths[0]})}; if answer has them, add --map answer=answer"
+            f"{_map_advice({'answer': truths[0]})}; if answer has the right answers, add --map answer=answer"
         )
 
 
@@ -208,7 +208,7 @@ def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None
     if missing := [column for column in replies if not _exists(column, content, list_columns)]:
         problem = f"has no column {' and no column '.join(missing)} of replies"
         advice = _reply_advice(missing[0], content.columns)
-        raise InputError(f"{file} {problem}; it has {names_for_message(content.columns)}; {advice}")
+        raise InputError(f"{file} {problem}; the file has {names_for_message(content.columns)}; {advice}")
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:

@@ -34,7 +34,7 @@ VERSION = 1
 
 def _single_line(text: str) -> str:
     if len(text.splitlines()) > 1:
-        raise ValueError("has a line break; remove it, or add the closing quote if one is missing")
+        raise ValueError("has a line break; remove the line break, or add a missing closing quote")
     return text
 
 
@@ -42,7 +42,7 @@ def _item(value: str | None) -> WikidataId | None:
     try:
         return WikidataId(value) if value else None
     except InputError as error:
-        raise ValueError(f"{error}, or leave it empty") from None
+        raise ValueError(f"{error}, or leave the cell empty") from None
 
 
 Name = Annotated[Text, StringConstraints(max_length=1000), AfterValidator(_single_line)]
@@ -117,7 +117,7 @@ def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...])
 
     usable_rows(file, "relation", check)
     if not locations:
-        raise InputError(f"{file} has no rows; write some below the header")
+        raise InputError(f"{file} has no rows; write rows below the header")
     by_relation: dict[str, list[Row]] = {}
     for row in locations:
         by_relation.setdefault(row.relation, []).append(row)

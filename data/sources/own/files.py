@@ -79,7 +79,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
     """Return the rows of a file; InputError if the file cannot be read, or lacks the column `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
-        raise InputError(f"{file} has no column {needed}; it has {names_for_message(columns)}")
+        raise InputError(f"{file} has no column {needed}; the file has {names_for_message(columns)}")
     return rows
 
 
@@ -164,8 +164,8 @@ def _decoded(content: bytes, file: Path) -> str:
             line = content.count(b"\n", 0, error.start) + 1
             problem = f"{file}, line {line}: is not UTF-8 (byte 0x{content[error.start]:02x})"
         else:
-            problem = f"{file} looks like {encoding.upper()} and is not (byte {error.start + 1})"
-        raise InputError(f"{problem}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
+            problem = f"{file} looks like {encoding.upper()}, but byte {error.start + 1:,} is invalid"
+        raise InputError(f"{problem}; save the file as UTF-8 (in Excel: CSV UTF-8)") from None
 
 
 def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
@@ -178,7 +178,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     _refuse_above_limit(len(lines), MAX_VALUES, "lines", file)
     header = _cells(lines[begin], separator)
     if repeated := _first_repeated(header):
-        raise InputError(f"{file}, line {begin + 1}: has the column {repeated} twice; rename one")
+        raise InputError(f"{file}, line {begin + 1}: has the column {repeated} twice; rename one of the two columns")
     rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MAX_ROWS + 1))
     _refuse_above_limit(len(rows), MAX_ROWS, "rows", file)
     return FileRows([name for name in header if name], rows)
@@ -221,7 +221,7 @@ def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: s
             begin = start + 1
             if broken > MAX_BROKEN or reread > MAX_REREAD:
                 raise InputError(
-                    f"{file}: {broken:,} lines up to line {begin} are not CSV; save the file as CSV"
+                    f"{file}: {broken:,} of the first {begin:,} lines are not CSV; save the file as CSV"
                 ) from None
             yield FileRow(f"line {begin}", {}, f"is not CSV: {error}; a quote may be missing or never closed")
 
@@ -304,7 +304,7 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
     tables = {name: rows for name, rows in object_lists.items() if has_expected(rows[0])}
     tables = tables or (object_lists if len(object_lists) == len(document) else {})
     if len(tables) > 1:
-        raise InputError(f"{file} has several lists: {names_for_message([*tables])}; keep the one that has the rows")
+        raise InputError(f"{file} has several lists: {names_for_message([*tables])}; keep only the list with the rows")
     return next(iter(tables.values()), [document])
 
 
@@ -324,7 +324,7 @@ def _parquet_rows(file: Path) -> FileRows:
         with pq.ParquetFile(file) as opened:
             names, metadata = opened.schema_arrow.names, opened.metadata
             if repeated := _first_repeated(names):
-                raise InputError(f"{file} has the column {repeated} twice; rename one")
+                raise InputError(f"{file} has the column {repeated} twice; rename one of the two columns")
             _refuse_above_limit(metadata.num_rows, MAX_ROWS, "rows", file)
             _refuse_above_limit(metadata.num_rows * metadata.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
@@ -337,7 +337,7 @@ def _parquet_rows(file: Path) -> FileRows:
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         raise InputError(
             f"{file} is not a Parquet file that can be read: {first_line(error).rstrip('.')}; "
-            "write or download it again"
+            "write or download the file again"
         ) from None
 
 

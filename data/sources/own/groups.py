@@ -130,7 +130,7 @@ class Groups(FactsOptions, _Files):
         if names == "all":
             return tuple(texts.contexts)
         if not isinstance(names, list | tuple):
-            raise ValueError("expected a list of sets of contexts, or `all`")
+            raise ValueError("expected a list with names of sets of contexts, or `all`")
         if unknown := [str(name) for name in names if name not in texts.contexts]:
             raise ValueError(str(UnknownName("set of contexts", unknown[0], texts.contexts)))
         return refuse_repeated(tuple(names), "set")
@@ -179,7 +179,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
         if other := locations.get(frozenset(names)) or locations.get(entity.name):
-            raise InputError(f"has {entity.name}, as {other} has; delete one of the two rows")
+            raise InputError(f"has {entity.name}, and so has {other}; delete one of the two rows")
         locations[frozenset(names)] = locations[entity.name] = location
         return entity
 
@@ -195,8 +195,8 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     counts = Counter(entity.label for entity in entities)
     if len(counts) < 2:
         raise InputError(
-            f"{file}: has {'no row' if not counts else f'one label, {next(iter(counts))}'}; write entities of at "
-            "least two labels, because labels are compared"
+            f"{file}: has {'no row' if not counts else f'only the label {next(iter(counts))}'}; the entities need "
+            "at least two different labels, which the study compares"
         )
     if single := [label for label, count in counts.items() if count < 2]:
         log.warning("%s: label %s has one entity, which no test can compare; write at least two", file, single[0])

@@ -124,5 +124,5 @@ def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"it has the key {twice!r} twice; leave one out")
+        raise ValueError(f"an object has the key {twice!r} twice; remove one of the two entries")
     return content

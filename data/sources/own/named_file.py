@@ -70,7 +70,7 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
         ValueError: The path is no text, the file cannot be read, or a name is reserved.
     """
     if not isinstance(path, str):
-        raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
+        raise ValueError(f"expected the path of a YAML file, as a text in quotes; {advice}")
     try:
         content: Any = read()
     except InputError as error:
@@ -126,7 +126,9 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
                 raise InputError(problem)
             by_column = {str(name).strip().lower(): cell for name, cell in cells.items()}
             if len(by_column) < len(cells):
-                raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
+                raise InputError(
+                    "has two columns whose names differ only in capitals or spaces; rename one of the two columns"
+                )
             usable.append(check(location, by_column))
         except InputError as error:
             wrong.append((location, str(error)))

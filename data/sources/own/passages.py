@@ -63,16 +63,18 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
             )
         parts.append(SetPart(match[2], None if match[1] == EVERY else int(match[1] or 1)))  # type: ignore[arg-type]
     if twice := [kind for kind, count in Counter(part.kind for part in parts).items() if count > 1]:
-        raise ValueError(f"{name!r} names {twice[0]} twice; write how many, such as 2 {twice[0]}")
+        raise ValueError(
+            f"{name!r} names the kind {twice[0]} twice; name the kind once, with a number, such as 2 {twice[0]}"
+        )
     return tuple(parts)
 
 
 def _check_template(template: str) -> str:
     if template.count("{text}") != 1:
-        raise ValueError(f"{template!r} must have the slot {{text}} exactly once, such as in [{{number}}] {{text}}")
+        raise ValueError(f"{template!r} must have the slot {{text}} exactly once; an example is [{{number}}] {{text}}")
     if unknown := [name for name in re.findall(r"\{([\w -]+)\}", template) if name not in SLOTS]:
         slots = ", ".join(f"{{{name}}}" for name in SLOTS)
-        raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {slots}")
+        raise ValueError(f"{template!r} has the unknown slot {{{unknown[0]}}}; use only the slots {slots}")
     return template
 
 
@@ -106,7 +108,7 @@ class PassagesPart(Options):
         """Return each set once, in its first spelling: "a+b" and "b + a" are the same set."""
         if not sets:
             raise ValueError(
-                f"no set is named; name one, or leave `sets` out for the set `{EVERY}`, which has all passages"
+                f"no set is named; name a set, or leave `sets` out for the set `{EVERY}`, which has all passages"
             )
         by_parts = {frozenset(parts_of(name)): " ".join(name.split()) for name in reversed(sets)}
         return tuple(reversed(by_parts.values()))
@@ -115,7 +117,7 @@ class PassagesPart(Options):
     @classmethod
     def _check_orders(cls, orders: tuple[Order, ...]) -> tuple[Order, ...]:
         if not orders:
-            raise ValueError("no order is named; name one, or leave `orders` out for the order of the file")
+            raise ValueError("no order is named; name an order, or leave `orders` out for the order of the file")
         return tuple(dict.fromkeys(orders))
 
 

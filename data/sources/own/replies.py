@@ -56,7 +56,7 @@ def _reply(column: str, value: Any) -> str | None:
         return str(value)
     if not isinstance(value, str):
         raise InputError(
-            f"{column}: is a {type(value).__name__} instead of a text; name the path of its text, such as {column}.text"
+            f"{column}: is a {type(value).__name__} instead of a text; name the path of the text, such as {column}.text"
         )
     if len(value) > MAX_CHARACTERS or not is_text(value):
         raise InputError(

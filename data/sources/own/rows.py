@@ -214,7 +214,9 @@ def joined_questions(
             our_names = [names[name] for name in cells]
             if len({*our_names}) < len(our_names):
                 twice = next(name for name, count in Counter(our_names).items() if count > 1)
-                raise InputError(f"{twice}: occurs twice, with different capitals; rename one")
+                raise InputError(
+                    f"{twice}: the column occurs twice, with different capitals; rename one of the two columns"
+                )
             is_closed_book = bool(reply_columns) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
             )
@@ -389,7 +391,7 @@ def _join(
     if joined.row.group != row.group:
         raise InputError(
             f"group: is {row.group!r}, but {joined.row.group!r} for the same question in {joined.location}; write the "
-            "same group in both"
+            "same group in both rows"
         )
     _refuse_right_as_wrong(joined, row)
     earlier_rows = f"for this question, whose first row is {joined.location}"
@@ -398,7 +400,7 @@ def _join(
     for number, context in enumerate(row.contexts, 1):
         if earlier_location := locations.get((context.kind, context.text)):
             name = f"context {number}" if len(row.contexts) > 1 else "context"
-            raise InputError(f"{name}: occurs already {earlier_location}; remove one")
+            raise InputError(f"{name}: occurs already {earlier_location}; remove one of the two contexts")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} occurs twice for this question; give each context its own id")
         locations[context.kind, context.text] = f"as context {number}"
@@ -406,7 +408,10 @@ def _join(
     for column, row_replies in recorded.items():
         question_replies = joined.replies.setdefault(column, {})
         if any(texts in question_replies for texts in row_replies):
-            raise InputError(f"{column}: an earlier row of this question has a reply to the same passages; remove one")
+            raise InputError(
+                f"{column}: an earlier row of this question has a reply to the same passages; remove one "
+                "of the two replies"
+            )
         question_replies |= row_replies
     joined.contexts += row.contexts
     joined.aliases += row.aliases
@@ -452,7 +457,8 @@ def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
     right_forms = {form.casefold(): form for form in joined.forms}
     if both := next((right_forms[form.casefold()] for form in wrong if form.casefold() in right_forms), ""):
         raise InputError(
-            f"answer: {both} is the right answer and the answer of a conflicting context; correct one of them"
+            f"answer: {both} is the right answer and the answer of a conflicting context; correct one of the two "
+            "answers"
         )
 
 

@@ -169,14 +169,15 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
         present = [name for name in possible if name in header]
         if len(present) > 1:
             raise InputError(
-                f"{file}: the columns {present[0]} and {present[1]} both hold the {possible[0]}; rename one"
+                f"{file}: the columns {present[0]} and {present[1]} both hold the {possible[0]}; rename one "
+                "of the two columns"
             )
         if present:
             columns[field] = present[0]
         elif field in required:
-            raise InputError(f"{file} has no column {' or '.join(possible)}; it has {names_for_message(header)}")
+            raise InputError(f"{file} has no column {' or '.join(possible)}; the file has {names_for_message(header)}")
     if not file_rows:
-        raise InputError(f"{file} has a header and no rows; write some below the header")
+        raise InputError(f"{file} has a header and no rows; write rows below the header")
     for location, cells, problem in file_rows:
         if problem:
             raise InputError(f"{file}, {location}: {problem}")
@@ -201,7 +202,7 @@ def from_file(path: Path) -> list[Triple]:
     for row in rows(path, {**COLUMNS, _ONLY_IN_POPQA: (_ONLY_IN_POPQA,)}, REQUIRED):
         if _ONLY_IN_POPQA in row.columns:
             raise InputError(
-                f"{path} is PopQA's list, whose ids of Wikidata are in other columns; set `source: popqa` for it"
+                f"{path} is PopQA's list, whose ids of Wikidata are in other columns; set `source: popqa` for this list"
             )
         ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
         if ids in by_ids:
@@ -256,7 +257,8 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
         reason = printable(f"{type(error).__name__}: {error}", 160)
         raise ServiceError(
             f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
-            f"({reason}); name its file, run again with a network, or use a list of your own"
+            f"({reason}); name a copy of the list under `triples.file`, run again with a network, or use a list "
+            "of your own"
         ) from None
     # A file of the hub's cache is named by the digest of its content.
     name, content = file.resolve().name, file.read_bytes()

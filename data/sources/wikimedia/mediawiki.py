@@ -139,7 +139,7 @@ class Wiki:
                 title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], responses[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
         raise ServiceError(
-            f"{self._service_name}: {title!r} became the title of another page while its history was read; "
+            f"{self._service_name}: {title!r} became the title of another page while the history of the page was read; "
             f"run again{' with a network' if self.session.offline else ''}"
         )
 
@@ -236,9 +236,9 @@ def _problem(error: Any) -> ServiceError | TransientError:
 def check_part_of_response(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
     """Check a part of the response to a form, and its continuation; raise one of MISREAD for an invalid part."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
-        raise LookupError("it has neither query nor batchcomplete")
+        raise LookupError("the response has none of the keys `query`, `batchcomplete` and `continue`")
     if continuation(content).keys() & form.keys():
-        raise ValueError("its continuation changes the request")
+        raise ValueError("`continue` changes a field of the request")
     if check is not None:
         check(content)
 
@@ -283,7 +283,7 @@ def read_contents(content: Any) -> dict[int, str]:
     for entry in _entries(content):
         main = entry["slots"]["main"]
         if not isinstance(main, dict):
-            raise TypeError("a revision without a main slot")
+            raise TypeError("a revision has no main slot")
         if "content" in main:
             contents[integer(entry["revid"])] = text(main["content"])
     return contents

@@ -35,7 +35,7 @@ class TriplesOptions(Options):
         if self.source == "wikidata" and self.file:
             raise ValueError("`file` cannot be used with `source: wikidata`; remove the key `file`")
         if self.source == "wikidata" and not (self.properties and self.per_property):
-            raise ValueError("`source: wikidata` needs `properties`, such as [P36], and `per_property`; give both")
+            raise ValueError("`source: wikidata` needs `properties`, such as [P36], and `per_property`; set both keys")
         return self
 
 

@@ -84,7 +84,7 @@ def _views(content: Any, month_names: list[str]) -> dict[str, int]:
         month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
         if month not in month_names or month in views or type(count) is not int or not 0 <= count < _MAX_VIEWS:
             raise ValueError(
-                f"a month of page views was not requested, comes twice or has an invalid count: {shown(item)}"
+                f"an entry of page views has an unrequested month, a repeated month or an invalid count: {shown(item)}"
             )
         views[month] = count
     return views

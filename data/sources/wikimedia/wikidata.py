@@ -206,7 +206,10 @@ def _similar(content: Any) -> list[SimilarItem] | None:
     entries = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
     for name, similarity in entries:
         if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MAX_SIMILARITY:
-            raise ValueError(f"a similar item is not an id with a similarity from -1 to 1: {shown([name, similarity])}")
+            raise ValueError(
+                f"an entry of `most_similar` lacks an id as text, or a similarity from -1 to 1: "
+                f"{shown([name, similarity])}"
+            )
     return [
         SimilarItem(WikidataId(name), float(similarity)) for name, similarity in entries if _ITEM_ID.fullmatch(name)
     ]

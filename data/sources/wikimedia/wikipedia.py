@@ -90,7 +90,8 @@ class Wikipedia:
         parts = [page_of(response.content) for response in responses]
         if not any(parts):
             raise InputError(
-                f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"
+                f"{self.wiki.session.service.name} has no page named {title[:200]!r}; set `list_page` to "
+                "the title of a page with links"
             )
         return tuple(dict.fromkeys(link for part in parts for link in _links(part or {})))
 

@@ -45,7 +45,8 @@ def slurm(
     selected = Study.load(study, workspace, runner="dask")
     if selected.study.execution.address:
         raise UsageError(
-            f"{study}: execution.address names a cluster, and this command starts one; leave execution.address out"
+            f"{study}: execution.address names a cluster, but `swaymeter cluster slurm` starts a new cluster; leave "
+            "execution.address out"
         )
     if gpus is None:
         gpus = int(any(model.device != "cpu" for model in selected.study.models))

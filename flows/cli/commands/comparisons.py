@@ -224,7 +224,9 @@ def _write_page(
             write_two_runs(temporary, comparison, tables, unmatched, names, (first, second))
             move_to_target(temporary, file)
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
+        raise UsageError(
+            f"{file} cannot be written: {error.strerror or error}; name another file with --page"
+        ) from None
     return file
 
 
@@ -341,7 +343,7 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
     numbers = [int(number) for number in frames[RUNS_OVER_TIME]["run"]]
     run = numbers[-1] if run is None else run
     if run not in numbers:
-        raise UsageError(f"there is no run {run}; name one from {numbers[0]} to {numbers[-1]}")
+        raise UsageError(f"there is no run {run}; name a run from {numbers[0]} to {numbers[-1]}")
     return run, changes_of_run(where(frames[CHANGES_OF_RUNS], run=run), frames[NUMBERS])
 
 
@@ -354,7 +356,7 @@ def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Pat
     from swaymeter.reports.models import RUNS
 
     if file.suffix not in (".svg", ".png"):
-        raise UsageError(f"{file}: end the name in .svg or .png")
+        raise UsageError(f"the figure {file} is not a .svg or .png file; end the file's name in .svg or .png")
     pictures, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], RUNS: frames[RUNS]})
     if not pictures:
         raise UsageError("a figure over time needs two runs with headline numbers; run the study again later")

@@ -184,8 +184,8 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(
-            f"--map {wrong[0]!r}: write a column's name in Swaymeter and its name in the file, with = between them, "
-            "such as --map question=query"
+            f"--map {wrong[0]!r} is not a pair of names; write Swaymeter's name of a column, =, and the "
+            "file's name of the column, such as --map question=query"
         )
     try:
         return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)
@@ -204,13 +204,13 @@ def prompts_of(texts: Sequence[str]) -> dict[str, dict[str, str]]:
         is_form, path = text in get_args(AnswerForm), Path(text).expanduser()
         if not is_form and not path.is_file():
             raise UsageError(
-                f"--prompt {text}: there is no such file, and no such form; name a YAML file, or one of "
+                f"--prompt {text} is neither a file nor a form of prompts; name a YAML file, or one of the forms "
                 f"{', '.join(get_args(AnswerForm))}"
             )
         name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:40] or "prompt"
         if name in prompts:
             raise UsageError(
-                f"--prompt {text}: an earlier --prompt has the same name, {name}; leave one out, or rename its file"
+                f"--prompt {text}: an earlier --prompt has the same name, {name}; leave a prompt out, or rename a file"
             )
         prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}
     return prompts
@@ -306,7 +306,9 @@ class AuditOptions:
                 f"--thinking {self.thinking}: use off, on, or a limit of tokens for thoughts, such as 4096"
             )
         if not (self.models or self.replies):
-            raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
+            raise UsageError(
+                "the audit has neither a model nor recorded replies; add --model NAME, or --replies COLUMN"
+            )
         if self.revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in self.models):
             raise UsageError(f"--revision {self.revision} needs a model at a server; add --model NAME@URL")
 

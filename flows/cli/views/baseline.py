@@ -134,9 +134,8 @@ def baseline(run: str, database: Path) -> LastRun:
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--baseline {run}: this audit and its baseline have the same workspace, so a failed audit would become "
-            "the baseline of the next audit; name another --workspace for this audit, or name a copy of "
-            f"{before} as the --baseline"
+            f"--baseline {run} has the same workspace as this audit, so a failed audit would become the next baseline; "
+            f"name another --workspace, or name a copy of {before} with --baseline"
         )
     return _last_run(before, run)
 
@@ -259,11 +258,11 @@ def compared_numbers(comparison: Comparison) -> list[ComparedNumber]:
     """Return the headline numbers that can be better or worse.
 
     Raises:
-        UsageError: The runs have no question with the same texts.
+        UsageError: No question has the same texts in both runs.
     """
     rows = [row for row in comparison.numbers if (row["quantity"], row["group"]) in BETTER]
     if not rows:
-        raise UsageError("--baseline: the runs have no question with the same texts; name another run")
+        raise UsageError("--baseline: no question has the same texts in both runs; name another run with --baseline")
     tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
     over = cluster_name(comparison.after.frames)
     return [_compared_number(row, over, tests) for row in rows]
@@ -304,7 +303,7 @@ def _last_run(database: Path, run: str) -> LastRun:
     with opened(database, schema()) as warehouse:
         rows, unfinished = (warehouse.frame(name) for name in ("states_of_last_run", "unfinished_greedy_answers"))
     if rows.empty:
-        raise UsageError(f"{run} has no completed run to compare with; run it to its end")
+        raise UsageError(f"{run} has no completed run to compare with; run the study to its end")
     keys = rows[["kind", "model", "dtype", "item"]].itertuples(index=False, name=None)
     snapshot = Snapshot.from_items(dict(zip(keys, rows["state"], strict=True)))
     return LastRun(run, snapshot, int(unfinished["unfinished"].sum()))

@@ -68,7 +68,8 @@ def questions_of_property(
     properties = sorted({triple.property_id for triple in triples})
     if len(properties) > 1:
         raise InputError(
-            f"the list has facts of {len(properties)} properties ({', '.join(properties)[:80]}); write a list for each"
+            f"the list has facts of {len(properties)} properties ({', '.join(properties)[:80]}); write a separate list "
+            "for each property"
         )
     items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
@@ -111,7 +112,7 @@ def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Simil
     try:
         return wembedder.similar_items(fact.object.item_id) or ()
     except ServiceError as error:
-        raise type(error)(f"{error}; or set `counter_memory: embeddings` under `questions`") from error
+        raise type(error)(f"{error}; without Wembedder, set `counter_memory: embeddings` under `questions`") from error
 
 
 def _question(

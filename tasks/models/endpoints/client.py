@@ -136,12 +136,12 @@ class Client:
         if variable and not (self.offline or self._key):
             raise UsageError(
                 f"model {endpoint.name}: its key is read from the environment variable {variable}, which is "
-                "not set; set it, or leave out key_from if the server needs no key"
+                "not set; set the variable, or leave out `key_from` if the server needs no key"
             )
         if not (self._key.isascii() and self._key.isprintable()) or self._key != self._key.strip():
             raise UsageError(
-                f"model {endpoint.name}: the key in the environment variable {variable} has a space or a line "
-                "end around it, or a character that no header may have; set it again"
+                f"model {endpoint.name}: the key in the environment variable {variable} begins or ends with a space "
+                "or a line end, or has a character that no HTTP header may have; set the variable to the key alone"
             )
 
     @property

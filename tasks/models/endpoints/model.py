@@ -133,7 +133,9 @@ class ServedModel:
                 "set decoding to greedy, or run this model from its weights"
             )
         if len(prompts) != len(identities):
-            raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+            raise UsageError(
+                f"{len(prompts)} prompts have {len(identities)} identities; give one identity for each prompt"
+            )
         sampling = settings["temperature"], settings["top_p"], settings["top_k"]
         self.server.check(Decoding(1, *sampling))
         samples, limit = settings["samples"], settings["max_new_tokens"] + (settings["max_thoughts"] or 0)

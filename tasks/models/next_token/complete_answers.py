@@ -76,7 +76,7 @@ def complete_answers(
 
 def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
     if "" in terminators:
-        raise UsageError("a terminator is an empty text, with which every token begins; remove it")
+        raise UsageError("a terminator is an empty text, with which every token begins; remove the empty text")
     texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may have more tokens than its model
     stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}
     if not stops:
@@ -205,8 +205,8 @@ def _prompts(
             full_prompts[start] = full_prompts[start][: common_prefix_length(prompts_of_query, remaining=0)]
             if not full_prompts[start]:
                 raise ScoreError(
-                    f"the query {shorten(texts[start])} after the context {shorten(context)}: even the first token of "
-                    "the prompt depends on the answer that follows, so answers cannot be scored; use a longer query"
+                    f"answers to the query {shorten(texts[start])} after the context {shorten(context)} cannot be "
+                    "scored, because even the first token of the prompt depends on the answer; use a longer query"
                 )
         prompts.append([*full_prompts])
     return prompts

@@ -131,8 +131,8 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
         return tokens
     if opened_thoughts(model.tokenizer, tokens):
         raise ModelError(
-            f"the chat template of {model.name} opens thoughts, so Swaymeter cannot write the first words of the "
-            "answer; use a model that answers without thoughts"
+            f"the chat template of {model.name} begins the reply with thoughts, so Swaymeter cannot write the first "
+            "words of the answer; use a model that answers without thoughts"
         )
     return (*tokens, *model.tokenizer(answer_start, add_special_tokens=False)["input_ids"])
 
@@ -170,8 +170,8 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _HAS_SANITIZE:
         raise ModelError(
-            f"{model.name} cannot answer {shorten(question)}: its prompt has the letters of a control token, "
-            f"which transformers {transformers.__version__} cannot tokenize as text; install 5.23 or later"
+            f"{model.name} cannot answer {shorten(question)}: the prompt has the letters of a control token, "
+            f"which transformers {transformers.__version__} cannot tokenize as text; install transformers 5.23 or later"
         )
     _check_whole(model, prompts, turns, question)
     arguments = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}

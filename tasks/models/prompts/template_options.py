@@ -95,8 +95,8 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
     for name in unknown:
         supported = ", ".join(sorted(names)) or "none"
         raise ModelError(
-            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {supported}; "
-            f"leave {name} out, or run this model in a separate study"
+            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r} (its keywords: "
+            f"{supported}); leave {name} out, or run this model in a separate study"
         )
     turns = [{"role": "user", "content": PROBE}]
     return switch(

@@ -107,7 +107,8 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
     except re.error as error:
         name = getattr(tokenizer, "name_or_path", "")
         raise ModelError(
-            f"the response template of the tokenizer {name!r} has an invalid regular expression ({error}); correct it"
+            f"the response template of the tokenizer {name!r} has an invalid regular expression ({error}); correct "
+            "the expression"
         ) from error
 
 

@@ -65,7 +65,9 @@ def tokenize_prompts(
 def check_length(model: Model, prompt: str, length: int, *, reserved_tokens: int = 0) -> None:
     """Raise ScoreError for a prompt without tokens, or longer than the window less `reserved_tokens`."""
     if length == 0:
-        raise ScoreError(f"the prompt {prompt!r} has no tokens; use a text, or a model with a start token")
+        raise ScoreError(
+            f"the prompt {prompt!r} has no tokens; use a prompt with a text, or a model with a start token"
+        )
     window = model.context_window
     if window is not None and length + reserved_tokens > window:
         raise does_not_fit(model, "prompts", prompt, f"{length} tokens", reserved_tokens)

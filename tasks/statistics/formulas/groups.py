@@ -38,7 +38,9 @@ def scores(values: ArrayLike) -> Scores:
     """Return the values as a vector (n,) of float64; ScoreError if a value is not a finite number."""
     vector = np.asarray(values, dtype=np.float64)
     if wrong := int(np.count_nonzero(~np.isfinite(vector))):
-        raise ScoreError(f"{wrong} of {len(vector)} scores are not finite numbers; leave out what was not measured")
+        raise ScoreError(
+            f"{wrong} of {len(vector)} scores are not finite numbers; leave out the scores that were not measured"
+        )
     return vector
 
 
@@ -89,7 +91,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     """
     tested = np.array([p for p in p_values if p is not None], dtype=np.float64)
     if not all(0 <= p <= 1 for p in tested):
-        raise ValueError(f"p-values lie between 0 and 1, not {min(tested)} to {max(tested)}")
+        raise ValueError(f"p-values must lie between 0 and 1; these p-values range from {min(tested)} to {max(tested)}")
     order = np.argsort(tested)
     scaled = tested[order] * len(tested) / np.arange(1, len(tested) + 1)
     adjusted = np.empty_like(tested)

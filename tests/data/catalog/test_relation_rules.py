@@ -144,10 +144,10 @@ def test_a_name_that_is_no_slug_is_refused(set_file: SetFile, name: str) -> None
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("reverseCapital", {}, "name: must not begin with reverse"),
-        ("capital", {"reverse": True}, "name: must begin with reverse"),
+        ("reverseCapital", {}, "name: must not begin with reverse and a capital letter"),
+        ("capital", {"reverse": True}, "name: must begin with reverse and a capital letter"),
         ("reverseCapital", {"reverse": True, "object_class": "date"}, "object_class: must be a class of entities"),
-        ("capital", {"unit": "metres"}, "unit: is only for the object classes number and quantity; leave it out"),
+        ("capital", {"unit": "metres"}, "unit: only the object classes `number` and `quantity` may have a unit"),
         ("capital", {"closed": [SOUND["closed"][0]] * 2}, r"closed\[1\] has the same text as closed\[0\]"),
         (
             "capital",
@@ -180,7 +180,9 @@ def test_an_iri_unfit_for_sparql_is_refused(set_file: SetFile) -> None:
 
 def test_relations_of_one_direction_share_no_predicate(set_file: SetFile) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
-    assert_refused(set_file, yaml_of(capital=SOUND, seat=other), "relations.seat.yago", "is also in relation capital")
+    assert_refused(
+        set_file, yaml_of(capital=SOUND, seat=other), "relations.seat.yago", "is also a predicate of relation capital"
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,11 +237,11 @@ def test_own_relations_must_keep_the_same_rules(tmp_path: Path) -> None:
     assert catalog.relation("seat", {"seat": relation}) is relation
     for relations, problem in (
         ({"seat": relation_with("open", [])}, r"relations\.seat\.open"),
-        ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} is also in relation capital"),
-        ({"capital": seat}, r"relations\.capital: the catalog has a relation of that name"),
+        ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} is also a predicate of relation capital"),
+        ({"capital": seat}, r"relations\.capital: the catalog already has a relation capital"),
         (
             {"a": {**seat, "yago": "http://a/b"}, "b": {**seat, "yago": "http://a/b"}},
-            r"relations\.b\.yago: .* is also in relation a",
+            r"relations\.b\.yago: .* is also a predicate of relation a;",
         ),
     ):
         with pytest.raises(InputError, match=rf"mine\.yaml: {problem}"):

@@ -177,7 +177,9 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key_inputs", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
 def test_a_file_without_its_part_is_refused(key_inputs: dict[str, object], tmp_path: Path) -> None:
     file = Workspace(tmp_path).table(("facts",), "facts", FACTS, key_inputs).write(FACTS.of([as_row(NORWAY)]))
-    with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file, and run its study"):
+    with pytest.raises(
+        InputError, match=f"^the metadata of {file} does not say when or from what the file was made; remove"
+    ):
         Dataset.of(tmp_path)
 
 

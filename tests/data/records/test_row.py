@@ -45,7 +45,7 @@ def test_a_column_follows_from_its_annotation(annotation: Any, sql: str, nullabl
 @pytest.mark.parametrize(
     ("annotation", "key", "message"),
     [
-        (str, (), "Row.one has no meaning"),
+        (str, (), "Row.one has no `Meaning`"),
         (Annotated[dict, Meaning("")], (), "Row.one: a column cannot have type"),
         (Annotated[str | None, Meaning("")], ("one",), r"Row: \['one'\] cannot be in the key"),
         (Annotated[str, Meaning("")], ("two",), r"Row: \['two'\] cannot be in the key"),
@@ -57,7 +57,7 @@ def test_an_impossible_row_type_is_refused(annotation: Any, key: tuple[str, ...]
 
 
 def test_a_table_needs_lowercase_name_and_own_class() -> None:
-    with pytest.raises(TypeError, match="table Rows: write its name in lower case"):
+    with pytest.raises(TypeError, match="table Rows: write the name of the table in lower case"):
         table("Rows", "a row")
     with pytest.raises(TypeError, match="declares no table"):
         table_of(type("Ferry", (Ship,), {}))

@@ -138,7 +138,7 @@ def test_file_without_texts_is_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
     for column in ("text", "id"):
         with pytest.raises(
-            InputError, match=rf"no text column '{column}'; its columns are content, id; name one in `frequency.column`"
+            InputError, match=rf"no text column '{column}'; the file has the columns content, id; name a text column"
         ):
             documents(Reading(tmp_path / "shard.parquet", column))
 
@@ -154,7 +154,7 @@ def test_file_without_texts_is_named(tmp_path: Path) -> None:
             ([f"f/b.{ending}", "f/a.txt"], "f", rf"b\.{ending}' is compressed in an unsupported way; unpack it")
             for ending in ("jsonl.bz2", "txt.zstd", "parquet.gz", "json.tar.gz")
         ),
-        (["f/x\udcff.txt"], "f", r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"),
+        (["f/x\udcff.txt"], "f", r"the name of '.*x\\udcff\.txt' is not UTF-8; rename the file"),
     ],
 )
 def test_files_that_are_no_corpus_are_named(files: list[str], named: str, problem: str, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_wrong_number_of_occurrences_is_refused(tmp_path: Path) -> None:
     too_few = json_response({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with (
         session_with_server(tmp_path, too_few) as (session, _),
-        pytest.raises(ServiceError, match="its list has length 1, but its field cnt says 2"),
+        pytest.raises(ServiceError, match="`cnt` is 2, but the number of positions in `ptrs_by_shard` is 1"),
     ):
         InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
 

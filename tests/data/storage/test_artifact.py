@@ -61,7 +61,7 @@ def test_forced_table_replaces_the_earlier_table(artifact: TableArtifact) -> Non
 def test_error_of_missing_table_advises_a_run(artifact: TableArtifact) -> None:
     artifact.discard()
     assert artifact.check().state == "missing"
-    with pytest.raises(MissingFile, match="does not exist; run the study again, which makes it"):
+    with pytest.raises(MissingFile, match="does not exist; run the study again to make the file"):
         artifact.read()
     artifact.discard()  # a missing table may be discarded, too
 
@@ -93,7 +93,7 @@ def test_a_flipped_bit_or_a_cut_is_damage(damage: Callable[[bytes], bytes], arti
     file.write_bytes(damage(file.read_bytes()))
     check = artifact.check()
     assert (check.state, check.digest) == ("damaged", "")
-    assert check.reason == f"{file} holds other bytes than were written; it is made again by the next run"
+    assert check.reason == f"{file} holds other bytes than were written; the next run makes the file again"
     with pytest.raises(DamagedFile, match="holds other bytes than were written"):
         artifact.read()
 
@@ -103,8 +103,8 @@ def test_a_table_with_another_key_inside_is_damaged(artifact: TableArtifact) -> 
     (file,) = artifact.files()
     moved = other.folder / file.name.replace(artifact.key[:12], other.key[:12])
     file.rename(moved)
-    assert "has another key in its metadata than in its name" in other.check().reason
-    with pytest.raises(DamagedFile, match="has another key in its metadata than in its name"):
+    assert "has different keys in the metadata and in the file name" in other.check().reason
+    with pytest.raises(DamagedFile, match="has different keys in the metadata and in the file name"):
         other.read()
 
 

@@ -119,7 +119,7 @@ def test_foreign_file_is_damaged_or_missing(content: str, read: Callable[[Path],
     if file.is_file():  # only the content is wrong: the name has its digest
         file = file.rename(tmp_path / f"facts-{sha256_of_file(file)[:12]}.parquet")
     error, message = (
-        (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; it is made")
+        (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; the next run")
     )
     with pytest.raises(error, match=message) as raised:
         read(file)

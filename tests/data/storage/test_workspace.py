@@ -177,7 +177,9 @@ def holder(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
 
 def test_another_process_is_refused_until_the_first_dies(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
     command = re.escape(f"(-c {workspace.root})")
-    message = rf"process {holder.pid} on \S+ {command} has used .* since \d{{4}}-\d\d-\d\d .*wait for it to end"
+    message = (
+        rf"process {holder.pid} on \S+ {command} has used .* since \d{{4}}-\d\d-\d\d .*wait until the workspace is free"
+    )
     with pytest.raises(WorkspaceBusy, match=message), workspace.lock():
         pass
     (workspace.root / ".holder.json").write_text('{"process": "x"}')
@@ -199,7 +201,7 @@ def test_second_process_waits_and_names_the_first(workspace: Workspace, holder: 
     with workspace.lock(stop_holder):
         (message,) = messages
     assert message.startswith(f"process {holder.pid} on ")
-    assert message.endswith("; waiting for it to end")
+    assert message.endswith("; waiting until the workspace is free")
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------
@@ -246,9 +248,9 @@ def test_damaged_note_can_be_repaired_by_hand(workspace: Workspace) -> None:
         pass
     file = workspace.root / "workspace.json"
     file.write_text(file.read_text().replace("first", "fIrst"))
-    with pytest.raises(WorkspaceError, match=r'is damaged \(its checksum .*; write {"layout": 2} into it') as raised:
+    with pytest.raises(WorkspaceError, match=r'is damaged \(its checksum .* by {"layout": 2}\. Then') as raised:
         second.check_layout()
-    file.write_text(str(raised.value).partition("write ")[2].partition(" into")[0])
+    file.write_text(str(raised.value).partition(" of the file by ")[2].partition(". Then")[0])
     for shared in (first, second):
         with shared.lock():
             pass

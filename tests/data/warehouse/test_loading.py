@@ -298,7 +298,7 @@ def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None
     with pytest.raises(DamagedFile, match="does not hold table contexts"):
         build(database, "key", FEW, {CONTEXTS: [file]})
     file.write_bytes(file.read_bytes()[:length])
-    with pytest.raises(DamagedFile, match=r"one's facts-\w+\.parquet.*made again by the next run"):
+    with pytest.raises(DamagedFile, match=r"one's facts-\w+\.parquet.*the next run makes the file again"):
         build(database, "key", FEW, {FACTS: [file]})
 
 

@@ -66,7 +66,10 @@ WIKIDATA = {"source": "wikidata"}
         ),
         ({"facts": {"dump": ["facts.nt"]}}, "facts.dump: is a key of source yago, not of sample; leave it out"),
         ({"facts": {"choice": "degree"}}, "facts.choice: the bundled sample has no degrees"),
-        ({"facts": {"source": "yago", "pairs": 3}}, "facts: pairs is 3, fewer than the 4 real_entities"),
+        (
+            {"facts": {"source": "yago", "pairs": 3}},
+            "facts: `pairs` is 3, but must be at least `real_entities`, which is 4",
+        ),
         ({"facts": {"invented": "model"}}, "facts: `invented: model` and `invented_model`"),
         ({"facts": {"absent_from": ["dbpedia"]}}, "facts.absent_from.0: "),
         # ---- questions
@@ -87,7 +90,10 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
         ({"prompt": {"plain_with_context": " "}}, 'prompt.plain_with_context: " " is not possible. The prompt with a'),
         ({"prompt": {"chat_template": "always"}}, "prompt.chat_template: expected 'auto' or 'never', not \"always\""),
-        ({"prompt": {"template_options": {"tokenize": False}}}, "prompt.template_options: Swaymeter sets tokenize"),
+        (
+            {"prompt": {"template_options": {"tokenize": False}}},
+            "prompt.template_options: has keywords that only Swaymeter sets, tokenize",
+        ),
         ({"prompt": {"template_options": {"style": {"a": 1}}}}, "prompt.template_options.style"),
         ({"prompt": {"about": "{context}"}}, "prompt.about: "),
         ({"prompt": {"without_context": "{about} {about} {question}"}}, "may have the slot {about} only once"),
@@ -109,7 +115,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"models": [{"name": "a", "endpoint": "http://user@127.0.0.1/v1"}]}, "models.0.endpoint"),
         ({"models": [{"name": "a", "api": "vllm"}]}, "models.0.api"),
         # ---- measures
-        ({"measures": {}}, "measures: may not be empty; name at least 1"),
+        ({"measures": {}}, "measures: may not be empty; name at least 1 measure"),
         ({"measures": "persuasion"}, "measures: expected measures with their parameters"),
         ({"measures": {"persuation": {}}}, "no measure is named 'persuation'; did you mean 'persuasion'?"),
         ({"measures": {"persuasion": 3}}, "measures.persuasion: expected keys with values"),
@@ -120,11 +126,11 @@ WIKIDATA = {"source": "wikidata"}
             "measures.entity_independent_persuasion: needs every context before every query; leave out either",
         ),
         # ---- entropy_classes
-        ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),
-        ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: must ascend"),
+        ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: [5.0, 1.0] does not ascend; write"),
+        ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: [1.0, 1.0] does not ascend"),
         ({"entropy_classes": {"bounds": [1, float("inf")]}}, "bounds.1: expected a finite number, not Infinity"),
-        ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: has 3 numbers; write 2 (upper bounds"),
-        ({"entropy_classes": {"bounds": [1, 2, 4, 3]}}, "entropy_classes.bounds: must ascend, not [1.0, 2.0, 4.0, 3"),
+        ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: has 3 bounds; write 2 bounds (upper"),
+        ({"entropy_classes": {"bounds": [1, 2, 4, 3]}}, "entropy_classes.bounds: [1.0, 2.0, 4.0, 3.0] does"),
         # ---- sections that others need
         ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),
         ({"questions": None, "measures": ["accuracy"]}, "needs questions; name a source under `questions`"),

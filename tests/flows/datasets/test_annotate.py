@@ -88,7 +88,7 @@ def test_a_sheet_without_open_questions_is_refused(contents: Contents, tmp_path:
     )
     with pytest.raises(UsageError, match="no question is left for ada to judge"):
         annotate.export(judged_contents(tmp_path, first, rest), tmp_path / "more.csv", "ada")
-    with pytest.raises(UsageError, match="' ' is not a name"):
+    with pytest.raises(UsageError, match="' ' is not an annotator's name"):
         annotate.export(contents, tmp_path / "ada.csv", " ")
 
 

@@ -125,7 +125,7 @@ def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp
     result = swaymeter("export", "questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert result.code == 2
     assert result.error.startswith(
-        "questions are missing: fetch · static · questions; run the study with --stage fetch"
+        "questions are missing, because steps are not done: fetch · static · questions; run the study with --stage"
     )
     result = swaymeter("export", "questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--incomplete")
     assert result.code == 1

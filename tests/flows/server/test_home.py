@@ -19,7 +19,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_worker_without_a_folder_is_refused() -> None:
     assert enter() == {}
-    with pytest.raises(UsageError, match="has no variable SWAYMETER_HOME; start the worker with"):
+    with pytest.raises(UsageError, match="has no environment variable SWAYMETER_HOME; start the worker with"):
         check_home()
 
 

@@ -215,7 +215,7 @@ def test_a_truncated_file_stops_only_the_counts(tmp_path: Path) -> None:
     assert [nodes[name].state for name in ("a.txt", "b.txt.zst", "c.jsonl")] == ["done", "failed", "failed"]
     assert "b.txt.zst cannot be read to its end" in nodes["b.txt.zst"].reason
     assert "c.jsonl has no text that can be read" in nodes["c.jsonl"].reason
-    assert all("move it out of the folder" in nodes[name].reason for name in ("b.txt.zst", "c.jsonl"))
+    assert all("move the file out of the folder" in nodes[name].reason for name in ("b.txt.zst", "c.jsonl"))
     assert graph.nodes[FREQUENCIES].state == "blocked"
     assert {node.state for node in graph if node.id.product == "queries and contexts"} == {"done"}
 

@@ -45,5 +45,5 @@ def test_a_model_of_another_revision_is_refused(tmp_path: Path, monkeypatch: pyt
     study = prepare(load_study(tmp_path))
     step = next(node.step for node in study.graph if node.id.product == "persuasion" and node.step)
     changed_step = replace(step, arguments=replace(step.arguments, revision="revision-1"))
-    with pytest.raises(ModelError, match="but the run needs revision-1; copy the same files"):
+    with pytest.raises(ModelError, match="but the run needs revision revision-1; copy the same model files"):
         score.run_pass(changed_step, RunSettings(study.workspace.root))

@@ -64,7 +64,7 @@ def test_models_larger_than_their_gpus_are_refused(
     [
         (
             CHAT,
-            "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or run this model",
+            "has no keyword 'enable_thinking' (its keywords: none); leave enable_thinking out, or run this model",
         ),
         (TEMPLATE_WITH_KEYWORD, ""),
         (None, "is used without a chat template, so leave prompt.template_options out"),

@@ -90,8 +90,8 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"prompts": ["strict", "strict"]}, "strict is named twice"),
-        ({"prompts": ["stern"]}, "stern is no form; name one of default, published, strict"),
-        ({"prompts": {"a/b": {}}}, "'a/b' cannot be a name"),
+        ({"prompts": ["stern"]}, "stern is no form of prompts; name one of the forms default, published, strict"),
+        ({"prompts": {"a/b": {}}}, "'a/b' cannot be the name of a prompt"),
         ({"prompts": {"mine": {"with_context": "{question}"}}}, "neither this nor system_with_context has"),
         ({"prompts": ["strict"], "prompt": {"system": "Be brief."}}, "system: is not used beside `prompts`"),
         ({"prompts": []}, "may not be empty"),
@@ -135,7 +135,10 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
         (["beam"], "decodings"),
         (["cad", "cad"], "a decoding is named twice"),
         ({"cad": {"alpha": 1}}, "decodings.cad: the decoding cad has no parameter alpha"),
-        ({"greedy": {"weight": 1}}, "decodings.greedy: the decoding greedy has no parameter weight; it takes none"),
+        (
+            {"greedy": {"weight": 1}},
+            "decodings.greedy: the decoding greedy has no parameter weight; leave all parameters out",
+        ),
         ({"cad": {"weight": -1}}, "decodings.cad: "),
     ],
 )

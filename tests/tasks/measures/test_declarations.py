@@ -122,7 +122,7 @@ def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"capability": None}, "declare `capability`, or the measures in `needs`"),
+        ({"capability": None}, "declare `capability`, or name other measures in `needs`"),
         ({"unit": "bits"}, "no column has the unit 'bits'; use the unit of a column"),
     ],
 )

@@ -90,7 +90,7 @@ def test_entity_independent_scores_are_means_over_entities(study: Study) -> None
 def test_missing_score_is_named(name: str, study: Study) -> None:
     study.store("persuasion", persuasion_rows(np.zeros((4, 3)).tolist())[1:])
     with pytest.raises(
-        ScoreError, match=r"values of persuasion are missing \(1\), the first for the query '1 Norway:'"
+        ScoreError, match="values of persuasion are missing: 1 in all, the first for the query '1 Norway:'"
     ):
         study.score(name)
 

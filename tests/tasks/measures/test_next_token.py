@@ -198,7 +198,9 @@ def test_context_sample_has_requested_contexts_in_order(prompts: Inputs) -> None
 
 
 def test_error_of_few_relevant_contexts_names_relation(prompts: Inputs) -> None:
-    with pytest.raises(InputError, match=r"relation capital needs 9 contexts that mention .*, but has only \d;"):
+    with pytest.raises(
+        InputError, match=r"relation capital needs 9 contexts that mention .*, but has only \d of these;"
+    ):
         own_sample(prompts.queries[0], prompts.contexts, PerQuery(9, 9), seed=7)
 
 

@@ -141,5 +141,5 @@ def test_first_token_of_thoughts_is_not_scored(tmp_path: Path, prompts: Inputs, 
     for name, template in (("opened", CHAT_OPENS_THOUGHTS), ("written", CHAT)):
         own_study = thinking_study(tmp_path / name, prompts, models, None, template=template)
         for measure in ("context_utilisation", "passage_persuasion"):
-            with pytest.raises(ScoreError, match=f"{measure} reads .* opens thoughts before the answer"):
+            with pytest.raises(ScoreError, match=f"{measure} reads .* begins the reply with thoughts"):
                 own_study.score(measure)

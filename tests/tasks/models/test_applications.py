@@ -139,7 +139,7 @@ def test_reply_without_text_has_failed() -> None:
 
 
 def test_an_application_that_always_fails_ends_the_pass() -> None:
-    with pytest.raises(ModelError, match=r"every reply failed, the first one: my_app\.py:answer failed: KeyError"):
+    with pytest.raises(ModelError, match=r"every reply failed; the first error is: my_app\.py:answer failed: KeyError"):
         application(lambda text, passages: {}["x"]).replies(cases(3))
 
 
@@ -157,7 +157,9 @@ def test_only_outages_end_passes_with_replies(
     app, all_cases = application(answer), cases(9)
     app.replies(all_cases[:1])
     if is_outage:
-        with pytest.raises(ModelError, match=r"6 questions in a row failed, the first one: .*ConnectionRefusedError"):
+        with pytest.raises(
+            ModelError, match=r"6 questions in a row failed; the first error is: .*ConnectionRefusedError"
+        ):
             app.replies(all_cases[1:])
     else:
         assert {reply.state for reply in app.replies(all_cases[1:])} == {"failed"}
@@ -172,7 +174,7 @@ def test_errors_before_any_reply_end_the_pass() -> None:
 
     app = application(answer)
     with pytest.raises(
-        ModelError, match=r"6 questions in a row failed, the first one: my_app\.py:answer failed: KeyError"
+        ModelError, match=r"6 questions in a row failed; the first error is: my_app\.py:answer failed: KeyError"
     ):
         app.replies(cases(500))
     assert len(calls) < 20
@@ -239,7 +241,7 @@ def test_unusable_function_is_refused(text: str, message: str, tmp_path: Path) -
 def test_function_named_by_workspace_is_not_imported(tmp_path: Path) -> None:
     mark, file = tmp_path / "imported", tmp_path / "my_app.py"
     file.write_text(MODULE.format(mark=str(mark), version="1"))
-    with pytest.raises(ModelError, match="which may be somebody else's; to run the function, add --model"):
+    with pytest.raises(ModelError, match="whose code may be somebody else's; to run the function, add --model"):
         load_function(f"{file}:answer", is_in_workspace=True)
     assert not mark.exists()
     applications.trust_function(f"{file}:answer")  # as --model does

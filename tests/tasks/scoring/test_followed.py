@@ -142,7 +142,7 @@ def test_deeply_nested_json_states_nothing(reply: str) -> None:
 def test_unusable_sides_are_errors() -> None:
     for broken in ("", "?!"):
         for sides in ({"context": ["Oslo", broken], "original": []}, {"context": ["Oslo"], "original": [broken]}):
-            with pytest.raises(InputError, match="leave it out"):
+            with pytest.raises(InputError, match="leave this answer out"):
                 whose_answer("Oslo", **sides)
     with pytest.raises(InputError, match="at least one"):
         whose_answer("Oslo", context=[], original=["Bergen"])

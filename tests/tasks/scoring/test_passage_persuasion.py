@@ -86,5 +86,5 @@ def test_a_model_that_no_passage_moves_is_refused() -> None:
     model = tiny_language_model()
     with torch.no_grad():
         model.model.get_output_embeddings().weight.zero_()
-    with pytest.raises(ScoreError, match="gives the same distribution, to the last bit, after all 4 contexts"):
+    with pytest.raises(ScoreError, match="gives exactly the same distribution after all 4 contexts"):
         passage_persuasion(model, pairs(model))

@@ -52,8 +52,8 @@ MALFORMED: list[tuple[bytes, str]] = [
     (content_with(",", ";"), "line 1: has no column id"),
     (codecs.BOM_UTF8 + CONTENT.encode(), "line 1: has the columns"),
     (b"<!DOCTYPE html><html></html>\n", "line 1: has no column id"),
-    (content_with(SOUND, f"{SOUND}\r\n1,8,Gulf"), "line 3: has 3 cells, and the header 10"),
-    (content_with(SOUND, f"{SOUND},more"), "line 2: has 11 cells, and the header 10"),
+    (content_with(SOUND, f"{SOUND}\r\n1,8,Gulf"), "line 3: has 3 cells, but the header has 10 cells"),
+    (content_with(SOUND, f"{SOUND},more"), "line 2: has 11 cells, but the header has 10 cells"),
     (content_with(SOUND, f"\r\n{SOUND}"), "line 2: has 0 cells"),
     (content_with("5\r\n", "5\n"), "line 2: has other quotes than the published files, or another line end"),
     (content_with("s_pop\r\n", "s_pop\n"), "line 2: has other quotes"),
@@ -66,8 +66,11 @@ MALFORMED: list[tuple[bytes, str]] = [
     (content_with("What?", '"a\r\nb"'), r"line 2, column 'question': has the control character U\+000D"),
     (content_with("What?", "a\0b"), r"line 2, column 'question': has the control character U\+0000"),
     (content_with("5\r\n", "5"), "line 2: is incomplete, so the file may be cut short"),
-    (content_with("What?", "é").replace("é".encode(), b"\xe9"), "line 2: is not CSV in UTF-8 .0xe9.; save it as UTF-8"),
-    (content_with("What?", "é").replace("é".encode(), b"\xed\xa0\xbd"), "line 2: is not CSV in UTF-8 .0xed"),
+    (
+        content_with("What?", "é").replace("é".encode(), b"\xe9"),
+        "line 2: is not UTF-8 .byte 0xe9.; save the file as UTF-8",
+    ),
+    (content_with("What?", "é").replace("é".encode(), b"\xed\xa0\xbd"), "line 2: is not UTF-8 .byte 0xed"),
 ]
 
 

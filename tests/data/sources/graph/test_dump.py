@@ -70,7 +70,11 @@ def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -
     [
         ("a.ttl", TURTLE + "yago:Norway yago:capital .\n", r"a\.ttl, line 9 is not valid RDF"),
         ("a.ttl.gz", TURTLE + "unknown:Norway yago:capital yago:Oslo .\n", r"a\.ttl\.gz, line 9 is not valid RDF"),
-        ("a.nt", "<!doctype html><title>Sign in</title>\n", r"a\.nt, line 1 is not valid RDF: .*; correct it, or"),
+        (
+            "a.nt",
+            "<!doctype html><title>Sign in</title>\n",
+            r"a\.nt, line 1 is not valid RDF: .*; correct the file, or",
+        ),
         ("a.txt", TURTLE, r"a\.txt: the format is not supported; name a file in \.ttl, \.nt, \.nq"),
         ("a.zip", TURTLE, r"the format is not supported"),
     ],
@@ -118,7 +122,7 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     (folder,) = graphs(tmp_path / "graphs")
     monkeypatch.setattr(dump, "_store", Broken())
     with pytest.raises(
-        ServiceError, match=rf"file:a\.ttl cannot answer a query \(Corruption.*; remove {folder}, put the dump"
+        ServiceError, match=rf"file:a\.ttl cannot answer a query \(Corruption.*; remove the loaded dump {folder}, make"
     ):
         dump.select(ALL)
 

@@ -109,7 +109,7 @@ def test_closing_refuses_later_requests_of_threads(cache: HttpCache) -> None:
         workers = [pool.submit(use, worker) for worker in range(4)]
         all_have_written.wait()
         cache.close()
-        assert all("are closed; open a new session" in worker.result() for worker in workers)
+        assert all("is closed; open a new session" in worker.result() for worker in workers)
     cache.close()
 
 

@@ -54,7 +54,7 @@ def test_requests_do_not_exceed_the_rate_limit(open_session: Open) -> None:
 def test_retries_count_as_requests(open_session: Open) -> None:
     with serving(ServedResponse(status=503)) as server:
         session = open_session(server, max_requests=2)
-        with pytest.raises(ServiceBudget, match=r"has sent its 2 requests.*raise `max_requests`"):
+        with pytest.raises(ServiceBudget, match=r"has sent 2 requests, the limit.*raise `max_requests`"):
             session.ask({})
     assert len(server.received) == 2
 

@@ -92,7 +92,7 @@ UNUSABLE = {
     b'{"a": "Z\xfcrich"}': r"not JSON .* in position 8",
     b'{"a": "\\ud800"}': "a lone surrogate",
     b"<!DOCTYPE html>\n<html>\x00\x1b[31m\xe2\x80\xae"
-    + b"x" * 200: r"not JSON .*: '<!DOCTYPE html> <html> \[31m x{52}'; correct its address, or run again later$",
+    + b"x" * 200: r"not JSON .*: '<!DOCTYPE html> <html> \[31m x{52}'; correct the address.*, or run again later$",
 }
 
 

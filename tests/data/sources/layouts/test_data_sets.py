@@ -161,7 +161,7 @@ def test_conflictqa_names_the_right_answer(tmp_path: Path) -> None:
     ]
     assert [row.detail for row in sample.rejected] == [
         "ground_truth: neither memory_answer nor counter_answer states the true answer",
-        "memory_answer, counter_answer: both say no to the question; one must say yes and the other no",
+        "memory_answer, counter_answer: both say no to the question; one answer must say yes, and the other answer no",
     ]
 
 
@@ -233,7 +233,7 @@ def test_messages_number_rows_as_in_the_file(tmp_path: Path) -> None:
     assert [len(question.contexts) for question in sample.questions] == [3]
     assert unusable_message(file, sample) == (
         f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer and the answer of a "
-        "conflicting context; correct one of them"
+        "conflicting context; correct one of the two answers"
     )
 
 
@@ -294,10 +294,10 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
         read_questions(settings)
     message = str(raised.value)
     assert message.startswith(f"{file} has not the form of {settings.data_set.title}")
-    assert ": it lacks the column" in message
+    assert ": the file lacks the column" in message
     assert message.endswith(
-        f"; it has question, passage, gold; download {settings.data_set.file} from {settings.data_set.address}, "
-        "and name the downloaded file"
+        f"; the file has question, passage, gold; download {settings.data_set.file} from "
+        f"{settings.data_set.address}, and name the downloaded file"
     )
 
 
@@ -306,14 +306,16 @@ def test_rgb_needs_a_passage_of_each_part(tmp_path: Path) -> None:
     row = {"id": 0, "query": "Who and where?", "answer": ["Ada", "Arn"], "positive": [["Ada."], []], "negative": ["x"]}
     file.write_text(json.dumps(row))
     (rejected,) = read_questions(options("rgb", file)).rejected
-    assert rejected.detail == "positive: must list passages for each part of the answer, but one list is empty"
+    assert rejected.detail == (
+        "positive: must have a list of passages for each part of the answer, but one of these lists is empty"
+    )
 
 
 def test_the_nearest_form_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"qid": "1", "question": "Who?", "context": "He."}\n')
     with pytest.raises(
-        InputError, match="of FaithEval, inconsistent or unanswerable: it lacks the column answers; it has"
+        InputError, match="of FaithEval, inconsistent or unanswerable: the file lacks the column answers; the file has"
     ):
         read_questions(options("faitheval", file))
 
@@ -350,7 +352,7 @@ BROKEN: dict[str, tuple[Row, str]] = {
         {"sub_answer": ["River Arn"]},
         "conflicting, but the context states the right answer",
     ),
-    "rgb/en_refine.json": ({"answer": [["Arn"], []]}, "answer: is missing or incomplete"),
+    "rgb/en_refine.json": ({"answer": [["Arn"], []]}, "answer: is missing, or a part of the answer has no text"),
     "wikicontradict/WikiContradict_dataset_v1_rag_qa.csv": ({"context2": "  "}, "context2: is missing"),
     "popqa/popQA.tsv": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
 }
@@ -379,7 +381,7 @@ def test_a_template_of_cub_is_filled_or_rejected(tmp_path: Path) -> None:
     (question,) = questions(**changes).questions
     assert contexts_of(question)[0][3] == "Belt it is."
     reasons = {
-        "<place> it is.\n<subject>": "the slot <place> of a template has no value",
+        "<place> it is.\n<subject>": "the slot <place> of `template` or `template_w_context` has no value",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
         "<subject> lies on the river": (
             "template_w_context: has only the sentence of `template`, without a fact; put the fact before the sentence"

@@ -71,7 +71,7 @@ def test_pickled_options_contain_the_own_relations(tmp_path: Path) -> None:
         ({"file": "gone.csv"}, "relations", "gone.csv cannot be read"),
         ({"relations_file": "gone.yaml"}, "relations_file", "gone.yaml cannot be read"),
         ({"relations_file": 5}, "relations_file", "expected the path of a YAML file"),
-        ({"own": {"capital": SEAT}}, "relations_file", "relations.capital: the catalog has a relation of that name"),
+        ({"own": {"capital": SEAT}}, "relations_file", "relations.capital: the catalog already has a relation capital"),
         ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name is reserved"),
         ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
@@ -152,7 +152,7 @@ def test_a_row_that_cannot_be_used_is_named(
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 of 2 rows cannot be used: line 2: subject: .*; line 3: has 1 cells"):
         rows_by_relation(write_rows(tmp_path, HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
-    with pytest.raises(InputError, match="has no column relation; it has subject, object"):
+    with pytest.raises(InputError, match="has no column relation; the file has subject, object"):
         rows_by_relation(write_rows(tmp_path, "subject,object", "Peru,Lima"), "facts.file", FactRow, {})
     with pytest.raises(MissingFile, match=r"facts.file: .*gone.csv cannot be read"):
         rows_by_relation(tmp_path / "gone.csv", "facts.file", FactRow, {})

@@ -178,7 +178,7 @@ def test_an_answer_cannot_be_right_and_wrong(lines: tuple[str, str], tmp_path: P
     result = read(tmp_path, csv_text(*(rows[name] for name in lines)))
     assert [len(question.contexts) for question in result.questions] == [1]
     (reason,) = reasons(result)
-    problem = "ivo is the right answer and the answer of a conflicting context; correct one of them"
+    problem = "ivo is the right answer and the answer of a conflicting context; correct one of the two answers"
     assert reason == f"line 3: answer: {problem}"
 
 
@@ -202,16 +202,20 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "content", "message"),
     [
         ("mine.csv", b"", "is empty"),
-        ("mine.csv", "frage,answer\nx,y\n", r"has no column question; it has frage, answer"),
+        ("mine.csv", "frage,answer\nx,y\n", r"has no column question; the file has frage, answer"),
         ("mine.csv", "question,question\nx,y\n", "has the column question twice"),
         ("mine.csv", "question,answer\nä,y\n".encode("latin-1"), r"line 2: is not UTF-8 \(byte 0xe4\)"),
-        ("mine.csv", b"\xff\xfeq\0\0\xd8x\0", r"looks like UTF-16 and is not \(byte 5\); save it as UTF-8"),
+        ("mine.csv", b"\xff\xfeq\0\0\xd8x\0", r"looks like UTF-16, but byte 5 is invalid; save the file as UTF-8"),
         ("mine.csv", b"PK\x03\x04", "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8"),
         ("mine.json", "[\n{},\n{", r"is not JSON: Expecting .*: line 3 .*; write an object on each line, or one list"),
-        ("mine.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "has several lists: a, b; keep the one that has the rows"),
+        (
+            "mine.json",
+            '{"a": [{"x": 1}], "b": [{"x": 1}]}',
+            "has several lists: a, b; keep only the list with the rows",
+        ),
         ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
         ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
-        ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
+        ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download the file again"),
         (
             "mine.csv",
             csv_text("," * 80_001),
@@ -232,7 +236,7 @@ def test_unreadable_file_is_refused(name: str, content: str | bytes, message: st
 @pytest.mark.timeout(20)
 def test_file_of_open_quotes_is_refused_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_REREAD", 1 << 20)
-    with pytest.raises(InputError, match=r"lines up to line .* are not CSV; save the file as CSV"):
+    with pytest.raises(InputError, match=r"of the first .* lines are not CSV; save the file as CSV"):
         read(tmp_path, csv_text(*['a","x'] * 900, *["w" * 60] * 10_000))
 
 
@@ -267,8 +271,8 @@ def test_keys_and_columns_that_occur_twice_are_refused(tmp_path: Path) -> None:
     result = read(tmp_path, "\n".join([row[:-1] + f', "{name}": "Lima"}}' for name in ("answer", "Answer")]), "a.jsonl")
     assert result.questions == []
     assert reasons(result) == [
-        "line 1: is not JSON: it has the key 'answer' twice; leave one out",
-        "line 2: answer: occurs twice, with different capitals; rename one",
+        "line 1: is not JSON: an object has the key 'answer' twice; remove one of the two entries",
+        "line 2: answer: the column occurs twice, with different capitals; rename one of the two columns",
     ]
     columns = pa.Table.from_arrays([pa.array(["Who?"]), *[pa.array(["Oslo"])] * 2], ["question", "answer", "answer"])
     pq.write_table(columns, tmp_path / "mine.parquet")
@@ -311,22 +315,22 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         (
             "id,query,gold,passage,note",
             {},
-            "lacks the columns question, answer and context; it has id, query, gold, passage, note; map columns: --map "
-            "question=query --map answer=gold --map context=passage (in a study file, columns: {question: query, "
+            "lacks the columns question, answer and context; the file has id, query, gold, passage, note; map columns: "
+            "--map question=query --map answer=gold --map context=passage (in a study file, columns: {question: query, "
             "answer: gold, context: passage})",
         ),
         (
             "question,obj,Reference Contexts",
             {},
-            "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
+            "lacks the columns answer and context; the file has question, obj, Reference Contexts; map columns: --map "
             "answer=NAME --map 'context=Reference Contexts' (in",
         ),
         (
             "question,answer,context,ground_truth",
             {},
             "has the columns answer and ground_truth; if ground_truth has the right answers, map columns: --map "
-            "answer=ground_truth (in a study file, columns: {answer: ground_truth}); if answer has them, add --map "
-            "answer=answer",
+            "answer=ground_truth (in a study file, columns: {answer: ground_truth}); if answer has the right "
+            "answers, add --map answer=answer",
         ),
         (
             "Results \x1b]0",
@@ -336,13 +340,13 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         (
             "question,answer,context",
             {"answer": "gold"},
-            "has no column gold for answer; it has question, answer, context; name one of them",
+            "has no column gold for answer; the file has question, answer, context; name one of these columns",
         ),
         (
             "qustion,answer,context,kind,context_answer",
             {},
-            "lacks the column question; it has qustion, answer, context, kind, context_answer; map columns: --map "
-            "question=qustion (in a study file, columns: {question: qustion})",
+            "lacks the column question; the file has qustion, answer, context, kind, context_answer; map columns: "
+            "--map question=qustion (in a study file, columns: {question: qustion})",
         ),
     ],
 )
@@ -362,10 +366,11 @@ def test_one_error_names_columns_and_replies(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_questions(source)
     assert str(raised.value) == (
-        f"{file} lacks the columns question, answer and context, and has no column response of replies; it has query, "
-        "gold, passage, label, output; map columns: --map question=query --map answer=gold --map context=passage (in a "
-        "study file, columns: {question: query, answer: gold, context: passage}), and likewise kind and context_answer "
-        "if the file has them; name the replies: --replies output (in a study file, replies: output)"
+        f"{file} lacks the columns question, answer and context, and has no column response of replies; the file has "
+        "query, gold, passage, label, output; map columns: --map question=query --map answer=gold --map "
+        "context=passage (in a study file, columns: {question: query, answer: gold, context: passage}), and likewise "
+        "kind and context_answer if the file has these columns; name the replies: --replies output (in a study file, "
+        "replies: output)"
     )
 
 
@@ -406,7 +411,8 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
         (
             {"question": "Where?", "answers": [{"value": "Oslo"}], "context": "c"},
             {},
-            "lacks the column answer; it has question, answers, context; map columns: --map 'answer=answers[*].value'",
+            "lacks the column answer; the file has question, answers, context; map columns: "
+            "--map 'answer=answers[*].value'",
         ),
         (
             {"question": "Where?", "answer": {"n": 1, "value": "Oslo"}, "context": "c"},
@@ -421,12 +427,13 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
         (
             {"question": "Where?", "answer": "Oslo", "context": "c"},
             {"answer": "answer[*].value"},
-            "has no column answer[*].value for answer; it has question, answer, context; name one of them",
+            "has no column answer[*].value for answer; the file has question, answer, context; name one of these "
+            "columns",
         ),
         (
             {"question": "Where?", "answer": "Oslo", "context": "c"},
             {"answer": "answers["},
-            "has no column answers[ for answer; it has question, answer, context; name one of them",
+            "has no column answers[ for answer; the file has question, answer, context; name one of these columns",
         ),
     ],
 )
@@ -444,7 +451,7 @@ def test_an_error_says_how_to_map_nested_cells(
     ("columns", "message"),
     [
         ({"gold": "answer"}, "gold is not one of the columns"),
-        ({"answer": "gold", "question": "gold"}, "answer and question are both mapped to gold; keep one"),
+        ({"answer": "gold", "question": "gold"}, "answer and question are both mapped to gold; keep one mapping"),
     ],
 )
 def test_impossible_map_of_columns_is_refused(columns: dict[str, str], message: str) -> None:
@@ -466,7 +473,7 @@ def test_lines_of_one_question_are_joined(tmp_path: Path) -> None:
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
     other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
     assert reasons(other) == [
-        "line 3: group: is 'b', but 'a' for the same question in line 2; write the same group in both"
+        "line 3: group: is 'b', but 'a' for the same question in line 2; write the same group in both rows"
     ]
 
 

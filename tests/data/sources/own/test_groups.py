@@ -86,7 +86,7 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
         ((*PAIRS, "Ann,,friend,"), 4, "line 6: entity2: is missing"),
         ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity1, entity2: are both Ann"),
         ((*PAIRS, "Ann,ANN,friend,"), 4, "line 6: entity1, entity2: are both ANN"),
-        ((*PAIRS, "Anna,Ann,enemy,"), 4, "line 6: has Anna and Ann, as line 2 has"),
+        ((*PAIRS, "Anna,Ann,enemy,"), 4, "line 6: has Anna and Ann, and so has line 2"),
         ((*PAIRS, "Ann,Bo,,"), 4, "line 6: label: is missing"),
         ((*PAIRS, "Ann,Bo,all,"), 4, "line 6: label, type: 'all' already means every label and every"),
         ((*PAIRS, "Ann,Bo"), 4, "line 6: has 2 cells, and the header 4"),
@@ -106,7 +106,7 @@ def test_problems_of_single_rows_are_logged(
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        (ENTITIES[:3], "has one label, old; write entities of at least two labels"),
+        (ENTITIES[:3], "has only the label old; the entities need at least two different labels"),
         (ENTITIES[:1], "has no row; write entities"),
         (("entity,label", ",old"), "entity: is missing"),
         (PAIRS, "has no column entity"),
@@ -122,7 +122,7 @@ def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, lines: tupl
     [
         ({"relations": ["three"]}, "relations", "no set of contexts is named 'three'"),
         ({"relations": ["one", "one"]}, "relations", "a set is named twice"),
-        ({"relations": "one"}, "relations", "expected a list of sets of contexts, or `all`"),
+        ({"relations": "one"}, "relations", "expected a list with names of sets of contexts, or `all`"),
         ({"texts": "gone.yaml"}, "texts", "gone.yaml cannot be read"),
         ({"texts": "sex"}, "texts", "bundled texts: friends-and-enemies, gender"),
         ({"texts": 5}, "texts", "expected the path of a YAML file"),

@@ -153,12 +153,15 @@ def test_context_has_only_the_first_fifty_passages(tmp_path: Path) -> None:
     [
         ({"sets": ["supportive"]}, "'supportive' is not a set of passages; write kinds (supporting, "),
         ({"sets": ["0 irrelevant"]}, "is not a set of passages"),
-        ({"sets": ["supporting+supporting"]}, "names supporting twice; write how many, such as 2 supporting"),
+        (
+            {"sets": ["supporting+supporting"]},
+            "names the kind supporting twice; name the kind once, with a number, such as 2 supporting",
+        ),
         ({"sets": []}, "no set is named"),
         ({"orders": []}, "no order is named"),
         ({"orders": ["best"]}, "given"),
         ({"template": "[{number}]"}, "must have the slot {text} exactly once"),
-        ({"template": "{titel}: {text}"}, "has the slot {titel}, which passages lack; use {number}, {text}, {title}"),
+        ({"template": "{titel}: {text}"}, "has the unknown slot {titel}; use only the slots {number}, {text}, {title}"),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -59,7 +59,7 @@ def test_row_without_passage_has_the_closed_book_reply(tmp_path: Path) -> None:
         (
             [{**ROW, "context": CLOSES, "said": "6"}],
             ("sayd",),
-            "has no column sayd of replies; it has id, question, answer, context, said; .* --replies said",
+            "has no column sayd of replies; the file has id, question, answer, context, said; .* --replies said",
         ),
         ([{**ROW, "context": CLOSES, "said": None}], (), "no reply in the column said"),
     ],
@@ -72,7 +72,7 @@ def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: s
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({**ROW, "context": CLOSES, "said": {"text": "6"}}, "name the path of its text, such as said.text"),
+        ({**ROW, "context": CLOSES, "said": {"text": "6"}}, "name the path of the text, such as said.text"),
         ({**ROW, "context": CLOSES, "said": "7"}, "context: occurs already"),
         ({**ROW, "said": "again"}, "an earlier row of this question has a reply to the same passages"),
         ({**ROW, "id": "alone", "said": "6"}, "no row of this question has a context"),

@@ -115,7 +115,7 @@ def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("subject_id,object_id\nQ1,Q2\n", "has no column property_id or prop_id; it has subject_id, object_id"),
+        ("subject_id,object_id\nQ1,Q2\n", "has no column property_id or prop_id; the file has subject_id, object_id"),
         ("subject_id,subj_id,property_id,object_id\nQ1,Q1,P1,Q2\n", "subject_id and subj_id both hold the subject_id"),
         ("subject_id,property_id,object_id\n\n", "has a header and no rows"),
         ("subject_id,property_id,object_id\nQ1,P1\n", "line 2: has 2 cells, and the header 3"),
@@ -261,7 +261,7 @@ def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
     with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
         popqa(other)
-    with pytest.raises(InputError, match=r"is PopQA's list, .*; set `source: popqa` for it"):
+    with pytest.raises(InputError, match=r"is PopQA's list, .*; set `source: popqa` for this list"):
         from_file(write_popqa(tmp_path, popqa_row(1)))
 
 
@@ -306,6 +306,9 @@ def test_changed_list_in_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pyte
 def test_error_without_file_gives_advice(
     status: int, offline: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = pytest.raises(ServiceError, match=r"not on this machine .*; name its file, run again with a network, or")
+    refused = pytest.raises(
+        ServiceError,
+        match=r"not on this machine .*; name a copy of the list under `triples.file`, run again with a network, or",
+    )
     with hub(tmp_path, monkeypatch, b"{}", status), refused:
         popqa(None, offline=offline)

@@ -71,7 +71,7 @@ def test_invalid_continuation_is_refused(continuation: Any, open_wikipedia: Open
 def test_response_without_a_query_is_refused(content: Any, open_wikipedia: OpenWikipedia) -> None:
     with (
         serving(json_response(content)) as server,
-        pytest.raises(ServiceError, match="neither query nor batchcomplete"),
+        pytest.raises(ServiceError, match="none of the keys `query`"),
     ):
         list(open_wikipedia(server).wiki.query(FORM))
 

@@ -180,7 +180,7 @@ def play_other_page(request: Any, **fields: Any) -> ServedResponse:
 
 @pytest.mark.parametrize("fields", [{"pageid": 4}, {"missing": True}])
 def test_a_history_of_two_pages_is_not_cached(fields: Any, open_wikipedia: OpenWikipedia) -> None:
-    message = r"'Ada Example' became the title of another page while its history was read; run again"
+    message = r"'Ada Example' became the title of another page while the history of the page was read; run again"
     with serving(play=lambda request: play_other_page(request, **fields)) as server:
         with pytest.raises(ServiceError, match=f"{message}$"):
             open_wikipedia(server).wiki.revisions("Ada Example")

@@ -28,7 +28,7 @@ def test_option_and_pipeline_decide_the_maximum_age(
 
 @pytest.mark.parametrize("text", ["", "24", "1.5h", "-1h", "day"])
 def test_a_malformed_age_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is not an age; write one such as 24h"):
+    with pytest.raises(UsageError, match="is not an age; write an age such as 24h"):
         max_age_of(text)
 
 

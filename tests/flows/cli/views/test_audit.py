@@ -168,10 +168,10 @@ def test_unused_rows_are_named_or_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maps", "message"),
     [
-        (["question"], "--map 'question': write a column's name in Swaymeter and its name in the file, with ="),
+        (["question"], "--map 'question' is not a pair of names; write Swaymeter's name of a column, =,"),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
-        (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one"),
-        (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),
+        (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one mapping"),
+        (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one mapping"),
     ],
 )
 def test_a_malformed_map_is_refused(maps: list[str], message: str) -> None:
@@ -253,7 +253,7 @@ def test_a_missing_file_ends_with_code_2(swaymeter: Command, tmp_path: Path) -> 
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "all-minilm-l6-v2"],
-            "--judge: 'all-minilm-l6-v2' is of kind embedder instead of language model; use one of smollm2",
+            "--judge: 'all-minilm-l6-v2' is of kind embedder instead of language model; use one of the models smollm2",
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "m@http://127.0.0.1:1/v1"],
@@ -404,7 +404,7 @@ def test_prompts_are_forms_or_files(tmp_path: Path) -> None:
     file = tmp_path / "my prompt!.yaml"
     file.write_text('system: "Be brief."\n')
     assert audit.prompts_of(["strict", str(file)]) == {"strict": {"form": "strict"}, "my-prompt": {"file": str(file)}}
-    for wrong, message in ((["stern"], "no such form"), (["cite", "cite"], "has the same name, cite")):
+    for wrong, message in ((["stern"], "neither a file nor a form"), (["cite", "cite"], "has the same name, cite")):
         with pytest.raises(UsageError, match=message):
             audit.prompts_of(wrong)
 

@@ -146,7 +146,7 @@ def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_common_question_are_refused() -> None:
-    with pytest.raises(UsageError, match="the runs have no question with the same texts"):
+    with pytest.raises(UsageError, match="no question has the same texts in both runs"):
         compare(run("m", "context"), run("m", "context", text="It is Bergen."))
 
 

@@ -164,5 +164,5 @@ def test_key_in_the_address_is_refused(tmp_path: Path) -> None:
 
     from swaymeter.flows.config.sections import ModelPart
 
-    with pytest.raises(ValidationError, match="has a secret as its parameter 'api_key'; remove it"):
+    with pytest.raises(ValidationError, match="has a secret in the parameter 'api_key'; remove the parameter"):
         ModelPart(name="m", endpoint="http://127.0.0.1:1/v1?api_key=made-up")

@@ -131,7 +131,9 @@ def test_flipped_bit_in_installed_package_is_refused(
     monkeypatch.setattr(identity, "models", lambda: {"tiny": entry})
     load_embedder("tiny", device="cpu")
     flip_bit(folder / name)
-    with pytest.raises(ModelError, match=f"{name} has changed since it was installed; install it with: pip install"):
+    with pytest.raises(
+        ModelError, match=f"{name} has changed since it was installed; install the package with: pip install"
+    ):
         load_embedder("tiny", device="cpu")
 
 

@@ -170,8 +170,8 @@ def test_decodings_are_named_and_checked() -> None:
     assert decoding_of("cad") == decoding_of("cad", weight=1.0) != decoding_of("cad", weight=0.5)
     for name, parameters, message in [
         ("beam", {}, "choose one of greedy, cad, adacad, coiecd"),
-        ("greedy", {"weight": 1.0}, "it takes none"),
-        ("cad", {"ratio": 0.5}, "it takes weight"),
+        ("greedy", {"weight": 1.0}, "leave all parameters out"),
+        ("cad", {"ratio": 0.5}, "its parameters: weight"),
         ("cad", {"weight": -0.1}, "weight of cad"),
         ("cad", {"weight": math.nan}, "weight of cad"),
         ("adacad", {"least": -1.0}, "least of adacad"),
@@ -371,7 +371,9 @@ def test_contrast_reads_thoughts_after_both_prompts() -> None:
 def test_contextless_prompts_are_checked() -> None:
     model, cad = tiny_language_model(window=30), decoding_with("cad")
     for contextless in (None, [[7]]):
-        with pytest.raises(UsageError, match=r"the decoding cad contrasts .* `contextless` must have 2 prompts"):
+        with pytest.raises(
+            UsageError, match=r"the decoding cad needs each of the 2 prompts .* `contextless` has [01] prompts"
+        ):
             sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, contextless=contextless)
     with pytest.raises(ScoreError, match="and a reply of up to 20 do not fit"):
         sample_answers(model, [[7]], [("a",)], decoding=cad, contextless=[[7] * 11])
@@ -383,5 +385,5 @@ def test_error_of_contextless_prompt_names_its_question() -> None:
     _sample(model, decoding_with("cad"))  # chooses the engine before the model is broken
     break_token(model, "#")
     contextless[2] = tokens_of(model, "#")
-    with pytest.raises(ScoreError, match=r"while it answers Nobody knows\.  / Where is Oslo"):
+    with pytest.raises(ScoreError, match=r"while the model answers Nobody knows\.  / Where is Oslo"):
         sample_answers(model, prompts, PAIRS, decoding=decoding_with("cad"), contextless=contextless, samples=1)
