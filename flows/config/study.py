@@ -125,7 +125,7 @@ class StudyFile(Options):
     @model_validator(mode="after")
     def _consistent(self) -> "StudyFile":
         if not self.models:
-            raise validation_error([Problem(("models",), "may not be empty; name at least 1")])
+            raise validation_error([Problem(("models",), "may not be empty; name at least 1 model")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise validation_error([Problem(("models",), "a model is named twice in the same dtype; name it once")])
         if self.seeds and len(set(self.seeds)) < len(self.seeds):

@@ -20,7 +20,7 @@ TEMPLATE_OF_PERSON = "{woman} {woman} {surname}"
     ("filename", "old", "new", "read", "message"),
     [
         ("relations.yaml", "relations:", "relations: [", catalog.relations, "is not valid YAML"),
-        ("relations.yaml", "relations:", "relation:", catalog.relations, "the key `relations` must have entries"),
+        ("relations.yaml", "relations:", "relation:", catalog.relations, "the key `relations` must contain entries"),
         ("relations.yaml", "licence:", "license:", catalog.relations, "licence: "),
         ("relations.yaml", "source:", "source: ''\nsources:", catalog.relations, "source: "),
         ("relations.yaml", "  father:", "  capital:", catalog.relations, r"'capital' is there twice[^.]*line \d+"),

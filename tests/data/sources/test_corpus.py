@@ -128,7 +128,7 @@ def test_a_truncated_file_is_refused(ending: str, tmp_path: Path) -> None:
     else:
         write_shard(tmp_path, ending, jsonl(TEXTS * 100))
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(InputError, match=rf"shard\{ending} cannot be read to its end: .*download it again"):
+    with pytest.raises(InputError, match=rf"shard\{ending} cannot be read to its end: .*download the file again"):
         documents(Reading(file, "text"))
 
 

@@ -73,7 +73,7 @@ def test_relations_without_predicate_are_left_out_and_named(
     without_yago(monkeypatch, "capital", "officialLanguage")
     result = swaymeter("export", "facts", study, str(tmp_path / "none.json"))
     assert result.code == 1
-    assert "none of capital, officialLanguage has one" in result.error
+    assert "none of the relations capital, officialLanguage has a predicate" in result.error
     assert not (tmp_path / "none.json").exists()
 
 

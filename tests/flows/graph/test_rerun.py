@@ -45,7 +45,9 @@ DAMAGED = [
 @pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_file_is_named(content: str, file: Path) -> None:
     file.write_text(content)
-    with pytest.raises(DamagedFile, match=r"forced\.json, .* cannot be read .*; remove the file, and run again"):
+    with pytest.raises(
+        DamagedFile, match=r"forced\.json of the artifacts .* cannot be read .*; remove the file and run again"
+    ):
         read_numbers(file)
 
 

@@ -381,7 +381,7 @@ def test_a_template_of_cub_is_filled_or_rejected(tmp_path: Path) -> None:
     (question,) = questions(**changes).questions
     assert contexts_of(question)[0][3] == "Belt it is."
     reasons = {
-        "<place> it is.\n<subject>": "the slot <place> of `template` or `template_w_context` has no value",
+        "<place> it is.\n<subject>": "the slot <place> of `template` or `template_w_context` has no value in the row",
         "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
         "<subject> lies on the river": (
             "template_w_context: has only the sentence of `template`, without a fact; put the fact before the sentence"

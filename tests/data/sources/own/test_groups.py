@@ -107,7 +107,7 @@ def test_problems_of_single_rows_are_logged(
     ("lines", "problem"),
     [
         (ENTITIES[:3], "has only the label old; the entities need at least two different labels"),
-        (ENTITIES[:1], "has no row; write entities"),
+        (ENTITIES[:1], "has no row; the entities need"),
         (("entity,label", ",old"), "entity: is missing"),
         (PAIRS, "has no column entity"),
     ],

@@ -208,7 +208,7 @@ def test_key_is_never_shown_or_stored(
         Client(Endpoint("made-up", "http://127.0.0.1:1/v1", key_from="A_KEY"), tmp_path)
     for bad_key in (key + "\n", " " + key, key + "\u2026"):
         monkeypatch.setenv("A_KEY", bad_key)
-        with pytest.raises(UsageError, match="A_KEY has a space") as error:
+        with pytest.raises(UsageError, match="A_KEY begins or ends with a space") as error:
             Client(Endpoint("made-up", "http://127.0.0.1:1/v1", key_from="A_KEY"), tmp_path)
         assert key not in str(error.value)
     monkeypatch.setenv("A_KEY", key)
