@@ -227,7 +227,7 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
 
 def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     local, required = "a" * 40, "b" * 40
-    with pytest.raises(ModelError, match=r"has revision .*, but the run needs bbbbbbbbbbbb; copy the same model"):
+    with pytest.raises(ModelError, match=r"revision .*, but the run needs revision bbbbbbbbbbbb; copy the same model"):
         load_language_model(str(folder), device="cpu", revision=required)
     monkeypatch.setattr(loading, "identify_model", lambda name, purpose: ModelIdentity(name, local, "hub", name))
     monkeypatch.setattr(loading, "_load", lambda identity, dtype, device: identity)
