@@ -20,6 +20,7 @@ from swaymeter.reports.style import FEW_DOTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Canvas
     from matplotlib.lines import Line2D
 
@@ -53,9 +54,10 @@ def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
     tables = [(_Rows(drawing.numbers), 0), (_Rows(drawing.shown), len(drawing.numbers))]
     marks = dict[tuple[float, float], Mark]()
     for axes in canvas.axes:
+        words = _Words(axes)
         for x, y, pixel in _visible_markers(axes):
-            words = _words(axes, x, y)
-            rows = (row + offset for table, offset in tables if (row := table.at(x, y, words)) is not None)
+            at = x, y, words.at(x, y)
+            rows = (row + offset for table, offset in tables if (row := table.at(*at)) is not None)
             if (row := next(rows, None)) is not None:
                 left, up = pixel * _POINTS_PER_INCH / canvas.dpi
                 position = round(float(left), 1), round(_POINTS_PER_INCH * canvas.get_figheight() - float(up), 1)
@@ -80,7 +82,8 @@ class _Rows:
         with_x, with_y = self._rows_with(x), self._rows_with(y)
         rows = with_x & with_y or with_x | with_y
         matches = {row: sum(text in words for text in self.texts[row]) for row in rows}
-        best = [row for row, count in matches.items() if count == max(matches.values())]
+        largest = max(matches.values(), default=0)
+        best = [row for row, count in matches.items() if count == largest]
         return best[0] if len(best) == 1 else None
 
     def _rows_with(self, coordinate: float) -> set[int]:
@@ -95,26 +98,40 @@ class _Rows:
         return rows
 
 
+class _Words:
+    """The words of a panel: its titles and y label, and the labels of its ticks with their positions."""
+
+    def __init__(self, axes: Axes) -> None:
+        self.headings = [axes.get_title(loc="left"), axes.get_title(loc="center"), axes.get_ylabel()]
+        self.ticks = _labels(axes.xaxis), _labels(axes.yaxis)
+
+    def at(self, x: float, y: float) -> str:
+        """Return the words at a position in lower case."""
+        # Categories stand at 0, 1, 2 and so on; the marks of a category are less than half a step away.
+        x_labels, y_labels = (
+            [label for at, label in ticks if abs(at - value) < 0.5]
+            for ticks, value in zip(self.ticks, (x, y), strict=True)
+        )
+        return " ".join([*self.headings, *x_labels, *y_labels]).lower().replace("\n", " ")
+
+
+def _labels(axis: Axis) -> list[tuple[float, str]]:
+    """Return the position and the label of each tick."""
+    labels = [label.get_text() for label in axis.get_ticklabels()]
+    return list(zip(axis.get_ticklocs(), labels, strict=False))
+
+
 def _visible_markers(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
     """Yield x, y and pixel (2,) of each visible marker; nothing if the panel has more than FEW_DOTS."""
     lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _has_markers(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return
+    box = axes.bbox.padded(1)
     for line, data in lines:
         for (x, y), pixel in zip(data, line.get_transform().transform(data), strict=True):
-            if np.isfinite(pixel).all() and axes.bbox.padded(1).contains(*pixel):
+            if box.contains(*pixel):  # a missing coordinate is in no box
                 yield float(x), float(y), pixel
 
 
 def _has_markers(line: Line2D) -> bool:
     return str(line.get_marker()) not in _NO_MARKER and bool(line.get_visible()) and not line.get_rasterized()
-
-
-def _words(axes: Axes, x: float, y: float) -> str:
-    """Return the panel's titles, its y label, and the labels of the ticks at a position, in lower case."""
-    words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
-    for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
-        ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
-        # Categories stand at 0, 1, 2 and so on; the marks of a category are less than half a step away.
-        words += [label.get_text() for at, label in ticks if abs(at - value) < 0.5]
-    return " ".join(words).lower().replace("\n", " ")
