@@ -26,6 +26,7 @@ COUNT = "document.getElementById('count').textContent"
 OPENED = "document.getElementById('reader').hidden ? '' : document.getElementById('question').textContent"
 HUES = """[...document.querySelector('.groups').children].map(one => getComputedStyle(one).borderLeftColor)"""
 RECORD_FILES = "Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')"
+# In an address of the page, `open` is the open question, and `beside` is all (side by side) or empty (one model).
 NONSENSE = ("#sort=__proto__&page=-3", "#at=x&open=no&under=1&beside=no", "#%&=&search", "#index", "#constructor=1")
 
 
