@@ -1,16 +1,16 @@
 """Semantic entropy: how much a model's answers to one input differ in meaning.
 
-A cluster v has answers of one meaning; the functions below call a cluster a group. p(a_k|x) is the product of the probabilities of the
-tokens of answer k, its end token included. There are V clusters and K answers.
+A cluster v has answers of one meaning; the functions below call a cluster a group. p(a_k|x) is the product of the
+probabilities of the tokens of answer k, its end token included. There are V clusters and K answers.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
     length_normalised  like sum, but with the mean log-probability of an answer's tokens as log p(a_k|x)
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a cluster, then renormalised
     assignment         the entropy of the clusters' sizes
 All are in nats. `sum` and `length_normalised` can be negative, because the probability of an answer is added once for
 each time it was sampled; `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The
-released code of Farquhar et al. computes rao and assignment over clusters of the grouping `first_member`; its entailment
-model compares answers with the question before each. The clusters here are disjoint unless a study sets another grouping. Standard errors come
-from half-samples of the answers (tasks/scoring/half_samples.py).
+released code of Farquhar et al. computes rao and assignment over clusters of the grouping `first_member`, whose
+entailment model compares answers with the question before each. The clusters here are disjoint unless a study sets
+another grouping. Standard errors come from half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """
