@@ -328,6 +328,6 @@ def test_no_request_is_sent_without_contact(
     before = len(repaired.served.received)
     run = study.run("run", "--stage", "fetch")
     assert run.code == 1
-    message = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
+    message = r"failed  fetch · [^\n]*: Wikidata \([^\n]* set `services.contact`"
     assert re.search(message, run.output), run.output
     assert len(repaired.served.received) == before

@@ -153,7 +153,7 @@ def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
 @pytest.mark.parametrize(
     ("home", "file", "content", "message"),
     [
-        (".", "profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
+        (".", "profiles.toml", 'active = "x', "correct profiles.toml in Prefect's folder"),
         (".", "prefect.toml", "[server", "or prefect.toml in the current folder"),
         (".", "prefect.db", "not a database " * 100, "file is not a database"),
         (".", "prefect.db", "", "Can't locate revision"),
