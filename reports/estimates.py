@@ -180,12 +180,12 @@ def _share_of_replies(column: str, rows: pd.DataFrame) -> str:
 
 
 MISSING = {
-    "unfinished_thoughts": "whose thoughts did not end",
-    "withheld": "which the content filter of the server withheld",
-    "failed": "for which the application failed",
-    "unrecorded": "which the file lacks",
+    "unfinished_thoughts": "because the thoughts did not end",
+    "withheld": "because the server's content filter withheld the text",
+    "failed": "because the application failed",
+    "unrecorded": "because the file has no reply",
 }
-"""Reason for a missing reply, by the column with the number of such replies."""
+"""Reasons for missing replies, by the column with the number of such replies."""
 
 
 def missing_sentence(reply_counts: pd.DataFrame) -> str:

@@ -68,8 +68,8 @@ class Token(NamedTuple):
         written: The token as the text has it.
         folded: The normal form, which is compared.
         begins_clause: True if the token begins a clause, after punctuation.
-        joined: True if a hyphen, or katakana, joins the token to the token before.
-        follows_token: True if nothing, such as a space, separates the token from the token before.
+        joined: True if a hyphen stands between the token and the token before, or if both are one katakana word.
+        follows_token: True if the token before ends where the token begins, without a space between.
         stems: The token's forms without a suffix, a prefix or a particle.
     """
 

@@ -14,7 +14,7 @@ from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
 class Prompts(int):
-    """A result of `count_prompts`. Chunks of a measure without prompts report an `int`, a number of items."""
+    """A number of prompts. A number of items, which a measure without prompts reports, is a plain `int`."""
 
 
 @dataclass(frozen=True)

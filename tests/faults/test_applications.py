@@ -1,4 +1,4 @@
-"""Applications that misbehave in the middle of an audit, which asks for no reply twice."""
+"""Applications that misbehave in the middle of an audit. The next audit repeats only the calls that failed."""
 
 import random
 from dataclasses import replace
@@ -67,7 +67,7 @@ def test_an_application_misbehaves(
     assert case.study.processes() == []
     calls = call_count(folder)
     write_application(folder)
-    case.complete(old_files=1 if reason else 0)
+    case.complete(old_files=1 if reason else 0)  # the file of the incomplete replies stays
     if code:  # only the call that ended the process is repeated
         assert calls + call_count(folder) == 2 * len(QUESTIONS) + 1
     else:  # failed calls are repeated, with and without a passage

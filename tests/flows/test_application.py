@@ -84,7 +84,7 @@ def test_failed_replies_do_not_meet_a_threshold(page_folder: Path, swaymeter: Co
     result = swaymeter(*command, "--fail-under", "follow.supporting=0.9")
     assert (result.code, "only because replies state nothing (1 missing)" in result.err) == (1, True)
     printed = " ".join(result.out.split())
-    assert "1 of 4 replies is not judged, for which the application failed" in printed
+    assert "1 of 4 replies is not judged, because the application failed" in printed
     assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
     assert calls.read_text().count("?") == 4  # each of two questions, closed-book and with its context
     (page_folder / "repaired").touch()
@@ -104,7 +104,7 @@ def test_missing_replies_do_not_meet_a_threshold(page_folder: Path, swaymeter: C
     )
     result = swaymeter("audit", "log.csv", "--replies", "response", "--fail-under", "follow.supporting=0.9")
     assert (result.code, "only because replies state nothing (1 missing)" in result.err) == (1, True)
-    assert "1 of 2 replies is not judged, which the file lacks" in " ".join(result.out.split())
+    assert "1 of 2 replies is not judged, because the file has no reply" in " ".join(result.out.split())
 
 
 def test_replies_are_judged_by_their_answer(page_folder: Path, swaymeter: Command) -> None:

@@ -91,7 +91,7 @@ def test_truncated_greedy_answers_are_counted(tmp_path: Path) -> None:
     write_answers(frames, tmp_path, CARD)
     text = (tmp_path / "answers.html").read_text(encoding="utf-8")
     assert re.search(r"Cut off at 20 tokens: 2 of 18 greedy answers of .* \(11\.1%\)\.", text)
-    assert re.search(r"Not judged: 3 of 18 greedy answers of .*, whose thoughts did not end\.", text)
+    assert re.search(r"Not judged: 3 of 18 greedy answers of .*, because the thoughts did not end\.", text)
     assert re.search(r"Thinking before answers: .*, enable_thinking=true\.", text)
     frames["unfinished_greedy_answers"] = frames["unfinished_greedy_answers"].iloc[:0]
     write_answers(frames, tmp_path, CARD)

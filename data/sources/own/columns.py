@@ -193,7 +193,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
             f"{file} {', and '.join(problems)}; the file has {names_for_message(content.columns)}; {'; '.join(advice)}"
         )
     if paths := {name: path for name, path in paths.items() if name not in columns}:
-        raise InputError(f"{file} has objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
+        raise InputError(f"{file} has JSON objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
     truths = [name for name in unmapped if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(

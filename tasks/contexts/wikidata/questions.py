@@ -112,7 +112,9 @@ def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Simil
     try:
         return wembedder.similar_items(fact.object.item_id) or ()
     except ServiceError as error:
-        raise type(error)(f"{error}; without Wembedder, set `counter_memory: embeddings` under `questions`") from error
+        raise type(error)(
+            f"{error}; to do without Wembedder, set `counter_memory: embeddings` under `questions`"
+        ) from error
 
 
 def _question(

@@ -22,7 +22,7 @@ def settings_of_this_process() -> None:
         ({"PREFECT_API_URL": URL}, {}, True),
         ({}, {"home/profiles.toml": PROFILES}, True),
         ({"PREFECT_PROFILE": "away"}, {"home/profiles.toml": PROFILES}, False),
-        ({}, {"home/profiles.toml": "[profiles.here"}, False),
+        ({}, {"home/profiles.toml": "[profiles.here"}, False),  # is no TOML
         ({}, {"prefect.toml": f'[api]\nurl = "{URL}"\n'}, True),
         ({}, {"pyproject.toml": f'[tool.prefect.api]\nurl = "{URL}"\n'}, True),
         ({}, {".env": f"PREFECT_API_URL={URL}\n"}, True),

@@ -417,12 +417,12 @@ def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
         (
             {"question": "Where?", "answer": {"n": 1, "value": "Oslo"}, "context": "c"},
             {},
-            "has objects in the column answer; map columns: --map answer=answer.value (in",
+            "has JSON objects in the column answer; map columns: --map answer=answer.value (in",
         ),
         (
             {"question": "Where?", "answer": "Oslo", "context": {"title": ["a"], "passage": ["c"]}},
             {},
-            "has objects in the column context; map columns: --map 'context=context[*].passage' (in",
+            "has JSON objects in the column context; map columns: --map 'context=context[*].passage' (in",
         ),
         (
             {"question": "Where?", "answer": "Oslo", "context": "c"},

@@ -171,7 +171,7 @@ def test_error_of_wembedder_gives_advice(tmp_path: Path, response: ServedRespons
         serving_world(small_world(), before=before) as (addresses, _),
         clients(addresses, tmp_path) as services,
         pytest.raises(
-            ServiceError, match="; without Wembedder, set `counter_memory: embeddings` under `questions`"
+            ServiceError, match="; to do without Wembedder, set `counter_memory: embeddings` under `questions`"
         ) as raised,
     ):
         questions_of_property([triple("Q1", "P106", "Q10")], services, months=MONTHS, embed=never)
