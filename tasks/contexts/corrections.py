@@ -77,8 +77,8 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, likely_forms)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one mention of an answer. The other mentions stay outside of slots, which is no fault. A new
-            # sentence with several mentions and no slot is faulty: nothing marks the disputed mention.
+            # Editors dispute one mention of an answer. The other mentions stay outside of slots, which is no fault.
+            # A new sentence with several mentions and no slot is faulty: nothing marks the disputed mention.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old_snippet or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
