@@ -35,6 +35,7 @@ from tests.end_to_end.wiki_runs import (
 KILL_MOMENTS = ((4, "items"), (3, "history", "page"), (4, "views"))
 """Arguments of `ResponseGate.close` before each kill: the first kill comes at the fourth request for items."""
 PARALLEL_REQUESTS = 3
+QUIET_SECONDS = 5
 _REQUEST_COLUMNS = ("address", "retrieved_at")
 UNWRITTEN = LEVY
 """The page that has no question, because the question of the writer model is about another page."""
@@ -98,11 +99,19 @@ def refreshed(repaired: RepairedStudy, tmp_path_factory: pytest.TempPathFactory)
 def _kill_while_waiting(
     study: TinyStudy, gate: ResponseGate, moment: tuple[int, *tuple[str, ...]], *command: str
 ) -> None:
-    """Start a command, and kill it when every task waits for a response and has stored all earlier responses."""
+    """Start a command, and kill it when every task waits for a response and has stored all earlier responses.
+
+    At most `PARALLEL_REQUESTS` tasks run at a time, and fewer if the others have ended before the gate closed.
+    """
     before = len(gate.unanswered)
     gate.close(*moment)
+
+    def tasks_wait() -> bool:
+        waiting = len(gate.unanswered) - before
+        return waiting == PARALLEL_REQUESTS or (waiting > 0 and gate.seconds_without_request() > QUIET_SECONDS)
+
     with study.start(*command) as running:
-        wait_until(lambda: len(gate.unanswered) == before + PARALLEL_REQUESTS, running)
+        wait_until(tasks_wait, running)
         os.kill(running.pid, signal.SIGKILL)
     for other in study.processes():
         other.kill()
@@ -267,7 +276,7 @@ class TestKilledFetch:
         assert (run.code, "A and B are the same." in run.output) == (0, True), run.output
 
     def test_no_answered_request_is_repeated(self, repaired: RepairedStudy, killed: Killed) -> None:
-        assert len(killed.unanswered) == PARALLEL_REQUESTS * len(KILL_MOMENTS)
+        assert len(killed.unanswered) >= 2 * len(KILL_MOMENTS)  # tasks waited beside each other
         assert {request_kind(request) for request in killed.unanswered} >= {"items", "history", "page", "views"}
         assert count_requests(killed.answered) == count_requests(repaired.answered)
 

@@ -1,6 +1,7 @@
 """Runs of a study of an invented world behind real HTTP servers: first with faulty responses, then to the end."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,8 @@ class ResponseGate:
     _kind: str = ""
     _later_kinds: tuple[str, ...] = ()
     _event: threading.Event = field(default_factory=threading.Event)
+    _last_request: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def close(self, number: int, kind: str, *later_kinds: str) -> None:
         """Hold back the response to the `number`th next request of a kind, and some later responses.
@@ -63,14 +66,20 @@ class ResponseGate:
     def __call__(self, request: ServedRequest, response: ServedResponse) -> ServedResponse:
         """Return the response, which waits for `open` if it is held back."""
         kind = request_kind(request)
-        if self._left:
-            self._left -= kind == self._kind
-            is_held = kind == self._kind and not self._left
-        else:
-            is_held = kind in self._later_kinds
-        if is_held:
-            self.unanswered.append(request)
+        with self._lock:
+            self._last_request = time.monotonic()
+            if self._left:
+                self._left -= kind == self._kind
+                is_held = kind == self._kind and not self._left
+            else:
+                is_held = kind in self._later_kinds
+            if is_held:
+                self.unanswered.append(request)
         return replace(response, hold=self._event) if is_held else response
+
+    def seconds_without_request(self) -> float:
+        """Return the seconds since the last request."""
+        return time.monotonic() - self._last_request
 
     def answered(self, requests: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
         """Return the requests whose responses were not held back."""

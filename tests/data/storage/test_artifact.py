@@ -10,7 +10,7 @@ from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import FORCED, FilesArtifact, TableArtifact, write_manifest
-from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.storage.files import metadata_of, write_parquet
 from swaymeter.data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
 
@@ -120,6 +120,11 @@ def test_a_table_with_other_columns_is_not_read(artifact: TableArtifact) -> None
     write_parquet(artifact.folder, artifact.stem, ROWS.drop_columns(["licence"]), metadata)
     with pytest.raises(DamagedFile, match="does not hold table facts"):
         artifact.read()
+
+
+def test_a_later_table_has_a_higher_number(artifact: TableArtifact) -> None:
+    other = replace(artifact, key_inputs={**artifact.key_inputs, "seed": 9})
+    assert [metadata_of(table.write(ROWS))["number"] for table in (artifact, other, artifact)] == [2, 3, 4]
 
 
 def test_two_files_of_one_key_are_done(artifact: TableArtifact) -> None:

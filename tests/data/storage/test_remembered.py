@@ -34,3 +34,13 @@ def test_interrupted_reading_keeps_finished_digests(
     first, second = remembered_digests(files, folder)
     assert not first.startswith("read again")
     assert second == "read again: b.txt"
+
+
+def test_deleted_file_keeps_its_digest(tmp_path: Path) -> None:
+    file, folder = tmp_path / "a.txt", tmp_path / "remembered"
+    file.write_text("a")
+    digests = remembered_digests([file], folder)
+    file.unlink()
+    assert remembered_digests([file], folder) == digests
+    with pytest.raises(FileNotFoundError):
+        remembered_digests([tmp_path / "never-read.txt"], folder)

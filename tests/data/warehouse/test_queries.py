@@ -4,14 +4,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
-from swaymeter.data.records.tables import CONTEXTS, RUNS
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.warehouse import Warehouse
+from swaymeter.data.records.tables import CONTEXTS, QUERIES, RUNS
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
+from swaymeter.data.warehouse.warehouse import Warehouse, opened
 from swaymeter.tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import (
     Row,
+    build_study,
     plain_values,
     row,
     small_study,
@@ -317,6 +319,21 @@ def test_mean_does_not_depend_on_row_order(name: str, tmp_path: Path) -> None:
             means.append(warehouse.frame(name)["persuasion"].tolist())
     assert means[0] == means[1]
     assert means[0] == [pytest.approx(0.2)]
+
+
+def test_views_include_views_that_views_read() -> None:
+    query = NamedQuery("mine", "SELECT * FROM instances")
+    names = [view.name for view in with_views([query, query])]
+    assert sorted(names) == ["answers_of_questions", "instances", "mine", "question_contexts", "stated_answers"]
+
+
+@pytest.mark.parametrize("rows", [small_study()["queries"], []])
+def test_export_writes_sorted_rows_if_any(rows: list[Row], tmp_path: Path) -> None:
+    database, file = build_study(tmp_path / "study.duckdb", {"queries": rows}, [QUERIES]), tmp_path / "queries.parquet"
+    with opened(database, [QUERIES], exports=tmp_path) as warehouse:
+        assert warehouse.export(QUERIES, file) == len(rows)
+    exported = pq.read_table(file)["query_id"].to_pylist() if file.exists() else None
+    assert exported == (sorted(row["query_id"] for row in rows) or None)
 
 
 def test_a_named_query_with_capitals_is_refused() -> None:

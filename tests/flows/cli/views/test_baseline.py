@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from swaymeter.data.dataset.snapshot import Snapshot
@@ -20,7 +19,6 @@ from swaymeter.flows.cli.views.baseline import (
 )
 from swaymeter.flows.config.thresholds import thresholds_of_bounds
 from swaymeter.tasks.statistics.changes import compare_snapshots
-from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_significant_decrease
 from tests.data.dataset.test_snapshot import snapshot
 from tests.tasks.statistics.test_models import answer
 
@@ -62,22 +60,6 @@ def test_a_passed_gate_names_the_largest_fall() -> None:
     fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
     assert not_worse("ws", compare(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
     assert not_worse("ws", compare(before, before)).endswith("none of them changed for the worse")
-
-
-@pytest.mark.parametrize(
-    ("questions", "tests", "fall"), [(5, 1, None), (8, 6, 1.0), (15, 6, 8 / 15), (15, 1, 0.4), (100, 6, 0.08)]
-)
-def test_smallest_significant_fall_depends_on_questions_and_tests(
-    questions: int, tests: int, fall: float | None
-) -> None:
-    assert smallest_significant_decrease(questions, tests) == fall
-    if fall is not None:
-        needed = round(questions * fall)
-        for count, is_significant in ((needed, True), (needed - 1, False)):
-            changes = np.repeat([-1.0, 0.0], [count, questions - count])
-            paired = paired_difference(changes, np.arange(questions), 0, shares=True)
-            p = 2 * 0.5**count  # of all 2^count ways to flip signs, only two are as extreme
-            assert (tests * p <= 0.05 and (paired.high or 0) < 0) == is_significant
 
 
 def test_a_passed_gate_names_smallest_detectable_fall(monkeypatch: pytest.MonkeyPatch) -> None:

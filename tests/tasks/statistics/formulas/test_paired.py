@@ -7,7 +7,7 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from swaymeter.data.errors import ScoreError
-from swaymeter.tasks.statistics.formulas.paired import WAYS, paired_difference
+from swaymeter.tasks.statistics.formulas.paired import WAYS, paired_difference, smallest_significant_decrease
 from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW
 
 RNG = np.random.default_rng(5)
@@ -91,3 +91,19 @@ def test_fewer_than_two_clusters_are_untestable(values: list[float], reason: str
 def test_value_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ScoreError):
         paired_difference([1.0, np.nan], ["a", "b"], 0)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "tests", "decrease"), [(5, 1, None), (8, 6, 1.0), (15, 6, 8 / 15), (15, 1, 0.4), (100, 6, 0.08)]
+)
+def test_smallest_significant_decrease_depends_on_clusters_and_tests(
+    clusters: int, tests: int, decrease: float | None
+) -> None:
+    assert smallest_significant_decrease(clusters, tests) == decrease
+    if decrease is not None:
+        needed = round(clusters * decrease)
+        for count, is_significant in ((needed, True), (needed - 1, False)):
+            changes = np.repeat([-1.0, 0.0], [count, clusters - count])
+            paired = paired_difference(changes, np.arange(clusters), 0, shares=True)
+            p = 2 * 0.5**count  # of all 2^count ways to flip signs, only two are as extreme
+            assert (tests * p <= 0.05 and (paired.high or 0) < 0) == is_significant
