@@ -18,7 +18,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-benchmarks test-faults test-mediawiki test-servers check docs docs-serve ui lock clean
+.PHONY: help setup study test test-benchmarks test-deployments test-faults test-mediawiki test-servers check docs docs-serve ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +44,9 @@ endif
 
 test-part-%:
 	@$(BIN)/python -m pytest $(TESTS_$*)
+
+test-deployments: setup ## run studies by Prefect's workers: on PostgreSQL and Dask, as docker/ does, and after failures
+	@$(BIN)/python -m pytest tests/docker tests/end_to_end/test_deployment.py -m deployments $(ARGS)
 
 test-benchmarks: setup ## run each benchmark in small, to see that it works
 	@$(BIN)/python -m pytest tests/benchmarks -m benchmark $(ARGS)

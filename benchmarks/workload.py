@@ -170,16 +170,17 @@ def tokenized(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     tokenizer = load_language_model(TOKENIZER, device="cpu").tokenizer
 
-    def ids(text: str) -> list[int]:
-        tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+    def ids(texts: list[str]) -> list[list[int]]:
+        tokens: list[list[int]] = tokenizer(texts, add_special_tokens=False)["input_ids"]
         return tokens
 
     tokenized_entries = []
     for entry in entries:
-        contexts = {kind: [ids(text) for text in kind_texts] for kind, kind_texts in entry["contexts"].items()}
-        tokenized_entries.append({"contexts": contexts, "queries": [ids(text) for text in entry["queries"]]})
+        contexts = {kind: ids(kind_texts) for kind, kind_texts in entry["contexts"].items()}
+        tokenized_entries.append({"contexts": contexts, "queries": ids(entry["queries"])})
         context, query = entry["contexts"]["base"][0], entry["queries"][0]
-        if ids(context + query) != ids(context) + ids(query):
+        whole, *parts = ids([context + query, context, query])
+        if whole != sum(parts, []):
             raise SystemExit(f"a token spans the seam of {context!r} and {query!r}")
     return tokenized_entries
 

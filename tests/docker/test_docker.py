@@ -190,6 +190,7 @@ def worker(deployed_server: DeployedServer) -> Iterator["subprocess.Popen[bytes]
         yield process
 
 
+@pytest.mark.deployments
 @needs_postgres
 def test_server_deployments_and_workers_start_on_postgresql(
     deployed_server: DeployedServer, worker: "subprocess.Popen[bytes]"
@@ -209,6 +210,7 @@ def test_server_deployments_and_workers_start_on_postgresql(
     assert "Traceback" not in deployed_server.services.output("server")
 
 
+@pytest.mark.deployments
 @needs_postgres
 def test_a_deployment_scores_on_two_dask_workers(
     deployed_server: DeployedServer,

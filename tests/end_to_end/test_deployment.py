@@ -16,6 +16,8 @@ from prefect.client.base import PrefectHttpxSyncClient
 from tests.end_to_end import forked_programs
 from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, start_command, task_runs
 
+pytestmark = pytest.mark.deployments
+
 FLOW_RUN_SECONDS = 240
 """Limit of the wait for the end of a flow run."""
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
