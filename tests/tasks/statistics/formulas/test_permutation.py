@@ -160,6 +160,18 @@ def test_levels_match_scipys_t_and_permutation_p(sizes: tuple[int, int], shift: 
     assert result.p == pytest.approx(p, abs=4 * np.sqrt(0.25 * (1 / 5_000 + 1 / 10_000)))
 
 
+def test_a_level_for_each_score_gives_permutation_p() -> None:
+    a, b = np.random.default_rng(3).normal([[0.8], [0.0]], 1, (2, 10))
+    nothing = np.zeros(10)
+    group_a = Levels(np.repeat([1.0, 0.0], 10), np.concatenate([a, nothing]), np.concatenate([a**2, nothing]))
+    group_b = Levels(np.repeat([0.0, 1.0], 10), np.concatenate([nothing, b]), np.concatenate([nothing, b**2]))
+    result, _ = permutation_of_levels(group_a, group_b, seed=1, permutations=20_000)
+    ((_, p, _),) = permutation([(a, b)], "greater", 2)
+    assert p is not None
+    assert 0.01 < p < 0.1
+    assert result.p == pytest.approx(p, abs=4 * np.sqrt(p * (1 / 20_000 + 1 / 10_000)))
+
+
 def test_levels_of_large_scores_keep_their_digits() -> None:
     a, b = np.random.default_rng(0).normal(8, 0.001, (2, 1000))
     result, _ = permutation_of_levels(*levels(a, b), seed=1, permutations=10)

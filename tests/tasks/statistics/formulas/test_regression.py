@@ -152,6 +152,12 @@ def test_correlations_match_hand_worked_values(
     assert correlation(kind, x, y)[:2] == pytest.approx(expected)
 
 
+def test_correlation_of_a_line_is_exactly_one() -> None:
+    x = np.arange(6) * 0.1  # without a bound, rounding gives 1 + 2e-16, and p is NaN
+    assert correlation("pearson", x, 3 * x + 0.7)[:2] == (1.0, 0.0)
+    assert correlation("pearson", x, -3 * x - 0.7)[:2] == (-1.0, 0.0)
+
+
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
 def test_few_or_constant_values_are_untestable(kind: Kind) -> None:
     assert correlation(kind, [1, 2], [3, 4]) == (None, None, "too few pairs")
