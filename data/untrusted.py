@@ -39,7 +39,7 @@ class UniqueKeyLoader(SafeLoader):
         """Return the value of a node."""
         try:
             if node.tag in _NUMBER_TAGS and len(node.value) > LONGEST_NUMBER:
-                raise ValueError(f"it has {len(node.value):,} characters")
+                raise ValueError(f"it has {len(node.value):,} characters; the limit is {LONGEST_NUMBER:,}")
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError) as error:  # the last two for wrong tags, such as !!int ""
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"

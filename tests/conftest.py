@@ -4,7 +4,6 @@ The guard does not cover processes that a test starts. Models compute with one t
 test processes would wait for each other.
 """
 
-import gc
 import ipaddress
 import os
 import socket
@@ -48,13 +47,6 @@ def _refuse_other_machines(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_refuse_other_machines)
-
-
-def pytest_collection_finish() -> None:
-    """Exempt the imported modules from garbage collection, which otherwise takes up to a fifth of the tests' time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ RESERVED_ARGUMENTS = frozenset(
 
 def _check_template_options(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
     if reserved := sorted(RESERVED_ARGUMENTS & (options or {}).keys()):
-        raise ValueError(f"has keywords that only Swaymeter sets, {', '.join(reserved)}; leave these keywords out")
+        raise ValueError(f"has keywords that only Swaymeter sets ({', '.join(reserved)}); leave these keywords out")
     return options
 
 
@@ -170,7 +170,7 @@ def _prompts_by_name(content: Any) -> Any:
     """Return the keys of `prompt` by name; a name in a list, or a name without keys, is a form of the catalog."""
     if isinstance(content, list | tuple):
         if repeated := [name for name, count in Counter(map(str, content)).items() if count > 1]:
-            raise ValueError(f"{repeated[0]} is named twice; name it once")
+            raise ValueError(f"{repeated[0]} is named twice; name each prompt once")
         content = dict.fromkeys(map(str, content))
     if not isinstance(content, Mapping):
         raise ValueError(

@@ -61,7 +61,7 @@ class PerQueryPart(Options):
     @model_validator(mode="after")
     def _enough_contexts(self) -> "PerQueryPart":
         if self.relevant > self.contexts:
-            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; lower relevant")
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; lower `relevant`")
         return self
 
 
@@ -103,7 +103,8 @@ class ContextsPart(Options):
     def _not_empty(self) -> "ContextsPart":
         if self.base + self.assertive + self.negation == 0:
             raise ValueError(
-                "base, assertive and negation are all 0, but persuasion needs contexts; set one key to 1 or more"
+                "base, assertive and negation are all 0, but persuasion needs contexts; set one of these keys to 1 or "
+                "more"
             )
         return self
 
@@ -279,8 +280,8 @@ class ModelPart(Options):
     def _without_secret(cls, endpoint: str | None) -> str | None:
         if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _SECRET.search(name)):
             raise ValueError(
-                f"has a secret in the parameter {names[0]!r}; remove the parameter, and name the environment variable "
-                "with the secret in `key_from`"
+                f"has a secret in the parameter {names[0]!r}; remove the parameter, and set `key_from` to the name of "
+                "the environment variable with the secret"
             )
         return endpoint
 
@@ -288,7 +289,7 @@ class ModelPart(Options):
     @classmethod
     def _printable_line(cls, label: str | None) -> str | None:
         if label is not None and not label.isprintable():
-            raise ValueError("has a character that cannot be printed; remove it")
+            raise ValueError("has a character that cannot be printed; remove this character")
         return label
 
     @property

@@ -293,8 +293,8 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
         raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}; correct the file") from None
     if not isinstance(content, dict):
         raise StudyFileError(
-            f"{file} has no keys of a study; write keys such as name, facts, models, measures, or begin with "
-            "`swaymeter init`"
+            f"{file} has no keys of a study; write keys such as name, facts, models and measures, or begin "
+            "with `swaymeter init`"
         )
     for key, value in changes.items():
         _replace_value(content, key, value)

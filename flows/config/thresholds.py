@@ -157,7 +157,7 @@ class Threshold:
             raise UsageError(f"{text!r}: no quantity is named {quantity!r}; {nearest(quantity, QUANTITIES)}")
         value = float(match["value"]) / (100 if match["percent"] else 1)
         if quantity in IN_NATS and match["percent"]:
-            raise UsageError(f"{text!r}: {quantity} is in nats, and not a share; leave the % out")
+            raise UsageError(f"{text!r}: {quantity} is in nats, not a share; write a value without %, such as 0.2")
         if quantity not in IN_NATS and not 0 <= value <= 1:
             raise UsageError(f"{text!r}: {quantity} is a share, from 0 to 1; write a value such as 0.9 or 90%")
         return cls(quantity, match["group"], value, at_least, match["end"] or "")
@@ -241,8 +241,8 @@ class Threshold:
             raise WorkFailed(f"{self} could not be tested for {models}: {self._reason_without_rows}")
         if self.end and (row := next((row for row in bounded if row.low is None), None)):
             raise WorkFailed(
-                f"{self} could not be tested for {row.model}: {row.counts} are too few for an interval; set "
-                f"the threshold on the mean, or ask at least {FEWEST_FOR_INTERVAL} {row.over}s"
+                f"{self} could not be tested for {row.model}: {row.counts} are too few for an interval; leave "
+                f".{self.end} out of the threshold, or ask at least {FEWEST_FOR_INTERVAL} {row.over}s"
             )
         return bounded
 

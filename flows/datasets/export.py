@@ -29,7 +29,7 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
     if not facts:
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
     if file.exists() and not force:
-        raise UsageError(f"{file} exists; name another file, or write over it with --force")
+        raise UsageError(f"{file} exists; name another file, or overwrite this file with --force")
     if contents.study.facts and "export" in contents.study.facts.refuses:
         raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
     names_by_relation = {relation: contents.names(relation) for relation in facts}
@@ -57,7 +57,7 @@ def export_questions(
         raise UsageError(f"the study {contents.study.name} has no questions, so there is nothing to export")
     existing = [folder / name for name in FILES.values() if (folder / name).exists()]
     if existing and not force:
-        raise UsageError(f"{existing[0]} exists; name another folder, or write over it with --force")
+        raise UsageError(f"{existing[0]} exists; name another folder, or overwrite this file with --force")
     unfinished = contents.unfinished_steps()
     if unfinished and not incomplete:
         raise UsageError(
@@ -85,7 +85,9 @@ def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[
     graph_of_source = FACT_SOURCES[study.facts.source].graph if study.facts else None
     graph = graph_of_source(study.facts, access) if graph_of_source else None
     if graph is None:
-        raise UsageError(f"the facts of study {study.name} do not come from a knowledge graph; use `source: yago`")
+        raise UsageError(
+            f"the facts of study {study.name} do not come from a knowledge graph; write `source: yago` under `facts`"
+        )
     relations = catalog.relations().values()
     with contents.workspace.lock():
         try:

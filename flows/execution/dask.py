@@ -296,7 +296,8 @@ class Cluster(Workers):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
                 raise UsageError(
-                    f"models.{position}: no worker of the cluster can hold the model; {worker}: {reasons[index]}"
+                    f"models.{position}: no worker of the cluster can hold the model; for example, the worker {worker} "
+                    f"reports: {reasons[index]}"
                 )
 
     def _update_workers(self) -> None:
@@ -331,7 +332,7 @@ class Cluster(Workers):
                 self._fit_workers.add(address)
         if outcome.is_misfit and outcome.failed != earlier_reason:
             has_worker = any(map(self._usable_workers, RESOURCES))
-            consequence = "goes on without it" if has_worker else "waits for a worker that can be used"
+            consequence = "goes on without this worker" if has_worker else "waits for a worker that can be used"
             log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, consequence)
         elif earlier_reason and not outcome.is_misfit:
             log.warning("worker %s can be used again", address)
@@ -571,7 +572,8 @@ class Jobs:
         """
         if shutil.which("sbatch") is None:
             raise UsageError(
-                "sbatch was not found; run Swaymeter on a machine that submits jobs, or print a job with --dry-run"
+                "sbatch was not found; run Swaymeter on a machine that submits SLURM jobs, or print a job with "
+                "--dry-run"
             )
         security = _configured_tls() or import_module("distributed").Security.temporary()
         tls = {

@@ -71,9 +71,9 @@ def prefect_api(*modules: str) -> Iterator[str]:
             stack.enter_context(using_api(url, **CLIENT))
         elif reason := _connection_error(url):
             raise ServerError(
-                f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL "
-                "(environment or Prefect profile: `prefect config view`), or unset it (`prefect config unset "
-                "PREFECT_API_URL`): then every run starts a temporary API of its own."
+                f"Prefect's API at {url} does not answer ({reason}); start that server, correct PREFECT_API_URL "
+                "(environment or Prefect profile: `prefect config view`), or unset PREFECT_API_URL (`prefect config "
+                "unset PREFECT_API_URL`), so that every run starts a temporary API of its own"
             )
         try:
             yield url

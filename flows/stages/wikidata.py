@@ -120,7 +120,7 @@ def fetch_pages(step: Step, settings: RunSettings) -> None:
     with with_advice(ADVICE):
         titles = _wikipedia(access_for(study, step, settings)).linked(listed_on)
     if not titles:
-        raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
+        raise InputError(f"the page {listed_on!r} links to no article; list articles in `questions.disputes.pages`")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     table = step.table("pages")
     table.write(table.table.of([{"page": title, "listed_on": listed_on, "retrieved_at": now} for title in titles]))

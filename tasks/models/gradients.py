@@ -24,8 +24,8 @@ from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
-# Names of the reading methods in messages. Each method reads embeddings in place of tokens: of queries of any length,
-# of queries of equal length, or (_ALONE) of a single query.
+# Names in messages of the methods that read embeddings in place of tokens: padded batches of queries of any length,
+# batches of queries of equal length, and single queries.
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
@@ -63,6 +63,7 @@ def squared_gradients(
         batch, at_once = _choose_batch(model, tokens, waiting[:count], derivatives, budget)
         texts, ids = [queries[index] for index in batch], [tokens[index] for index in batch]
         single = f"a single derivative at the query {shorten(texts[0])}"
+        # If memory runs out even for the smallest amount of work, the error names this amount.
         with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
             directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
             squares[batch] = _squares_of_batch(model, ids, begin, directions, at_once)
@@ -111,8 +112,8 @@ def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
     reasons = [decision.reason for (name, _), decision in list(model.traits.method_decisions.items()) if name == _ALONE]
     if not method and any(reasons):
         raise ScoreError(
-            f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
-            f"{reasons[-1]}; leave fisher_susceptibility out for this model"
+            f"Fisher susceptibility cannot be computed for {model.name}, because the model cannot read embeddings in "
+            f"place of tokens ({reasons[-1]}); leave fisher_susceptibility out for this model"
         )
     return method or _ALONE  # no method and no reason: log p is not finite; the caller reports it
 

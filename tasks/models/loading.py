@@ -116,7 +116,7 @@ def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> Non
     token_id, token = max(not_added, default=(0, ""))
     if token_id >= size:
         raise ModelError(
-            f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, but the model has only "
+            f"model {identity.name!r}: its tokenizer gives {token!r} the id {token_id}, but the model has only "
             f"{size:,} tokens; download the model again, with its own tokenizer"
         )
 

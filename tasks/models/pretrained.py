@@ -113,7 +113,7 @@ def choose_dtype(dtype: str, device: str) -> str:
     if dtype == "auto":
         return "float32" if device == "cpu" else "bfloat16"
     if dtype not in DTYPES:
-        raise UsageError(f"dtype {dtype!r} is unknown; use auto, {', '.join(DTYPES)}")
+        raise UsageError(f"dtype {dtype!r} is unknown; choose one of auto, {', '.join(DTYPES)}")
     if dtype in QUANTISED and device == "cpu":
         raise ModelError(f"dtype {dtype!r} needs a CUDA device, but the model would be on the CPU; use bfloat16")
     if dtype in QUANTISED and importlib.util.find_spec("bitsandbytes") is None:
@@ -215,8 +215,7 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
             f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; "
-            "download the model again, or use a model that was trained for the task that it has in the study, for "
-            "example for entailment"
+            "download the model again, or use a model that was trained for its purpose in the study, such as entailment"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

@@ -105,9 +105,7 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
     groups: list[list[int]] = []
     for number, texts in enumerate(answers):
         if not texts or not all(alias.strip() for alias in texts):
-            raise UsageError(
-                f"answer {number} has no text, or a blank text: {list(texts)}; give texts that are not blank"
-            )
+            raise UsageError(f"answer {number} has the texts {list(texts)}; give at least one text, and no blank text")
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]
     alias_by_tokens: dict[tuple[int, ...], str] = {}

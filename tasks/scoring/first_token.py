@@ -138,8 +138,8 @@ def answer_tokens(
         whole = _tokens(model, f"{prompt}{space}{answer}")
         if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans prompt and answer
             raise ScoreError(
-                f"the tokens of the answer {shorten(answer)} cannot be separated from those of a prompt of "
-                f"{model.name}; remove the context with this answer from the questions"
+                f"the answer {shorten(answer)} cannot be separated from the prompt in tokens of {model.name}; remove "
+                "the contexts with this answer from the questions, or use another model"
             )
         tokens[answer] = tuple(whole[len(prompt_tokens) :])
     return tokens
@@ -158,7 +158,7 @@ def continuous_utilisation(without: float, with_context: float) -> float | None:
     for probability in (without, with_context):
         if not 0 <= probability <= 1:
             raise ScoreError(
-                f"the model gives an answer the value {probability}, which is not a probability, a sign of damaged "
+                f"the model gives an answer the value {probability} in place of a probability, a sign of damaged "
                 "weights; remove the model's files and download the files again"
             )
     possible_change = 1 - without if with_context >= without else without

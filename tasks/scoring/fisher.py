@@ -95,7 +95,7 @@ def fisher_susceptibility(
     if len(broken):
         raise ScoreError(
             f"Fisher susceptibility by {model.name} in {model.dtype} is {trace[broken[0]]}, not a valid score, "
-            f"for the query {shorten(texts[broken[0]])}"
+            f"for the query {shorten(texts[broken[0]])}; try another dtype"
         )
     row_of = {text: row for row, text in enumerate(texts)}
     rows = [row_of[query] for query in queries]

@@ -112,7 +112,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     """
     for side, answers in zip(_SIDES, (context, original), strict=True):
         if isinstance(answers, str):
-            raise TypeError(f"{side} is a text; give a list of answers, such as [{answers!r}]")
+            raise TypeError(f"`{side}` must be a list of answers, such as [{answers!r}], not a text")
     sides = _sides(tuple(context), tuple(original), question)
     text = without_thoughts(reply)
     if text is None:
@@ -211,7 +211,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     for side, answers in zip(_SIDES, (context, original), strict=True):
         for answer in answers:
             if not words(answer):
-                raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave this answer out")
+                raise InputError(f"`{side}` has an answer without a letter or digit, {answer!r}; leave this answer out")
             polarity = yes_no.polarity_of_answer(words(answer))
             if polarity and are_polar:
                 polarities.setdefault(polarity, set()).add(side)

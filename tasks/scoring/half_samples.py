@@ -34,9 +34,7 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
         UsageError: the count is negative or 1.
     """
     if count < 0 or count == 1:
-        raise UsageError(
-            f"{count} half-samples are too few for a standard error; use at least 2, or 0 for no standard error"
-        )
+        raise UsageError(f"half_samples is {count}; use at least 2 for a standard error, or 0 for no standard error")
     if answers < 2:
         return []
     points = typed_generator(seed, "half-samples", *identity).random((count, answers))

@@ -48,7 +48,7 @@ def greedy_answers(
         ScoreError: a prompt and its answer do not fit the context window.
     """
     if max_new_tokens < 1:
-        raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
+        raise UsageError(f"max_new_tokens must be at least 1, not {max_new_tokens}")
     distinct, _, rows = distinct_contexts(contexts)
     prompts = tokenize_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
     answers, engine = model.greedy_lines(prompts, queries, distinct, max_tokens=max_new_tokens)

@@ -84,7 +84,8 @@ def passage_persuasion(
             if not -ROUNDING <= score < np.inf:
                 text = shorten(str(model.tokenizer.decode(list(whole))))
                 raise ScoreError(
-                    f"{model.name}: the persuasion of a passage is {score}, not a valid score, in the prompt {text}"
+                    f"persuasion of a passage by {model.name} is {score}, not a valid score, in the prompt {text}; "
+                    "try another dtype"
                 )
             likeliest = next_tokens.likeliest(row), next_tokens.likeliest(row_without)
             scores.append(PassagePersuasion(max(score, 0.0), *likeliest, engine))

@@ -53,7 +53,7 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
     mass = np.array([math.fsum(row) for row in probs])
     if not (np.isfinite(probs).all() and (mass <= 1 + _MASS_TOLERANCE).all()):
         raise ScoreError(
-            f"the probabilities of the likeliest tokens sum to {mass.max():.4f}; the sum must be at most 1"
+            f"the server's probabilities of the likeliest tokens sum to {mass.max():.4f}, but must sum to at most 1"
         )
     whole = np.column_stack([probs, np.maximum(1 - mass, 0.0)])  # the last column is the rest
     whole /= whole.sum(axis=1, keepdims=True)

@@ -54,17 +54,17 @@ def group_answers(
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"equivalence must be a square matrix, one row and column per answer, not {matrix.shape}")
+        raise InputError(f"`equivalent` must have a row and a column for each answer, not the shape {matrix.shape}")
     if matrix.dtype != np.bool_:
-        raise InputError(f"the entries of equivalence must be true or false, not of dtype {matrix.dtype}")
+        raise InputError(f"`equivalent` must have entries that are true or false, not of dtype {matrix.dtype}")
     if not (matrix == matrix.T).all():
         first, second = (int(index) for index in np.argwhere(matrix != matrix.T)[0])
         raise InputError(
-            f"equivalence must be symmetric, but answers {first} and {second} are equivalent in one direction only"
+            f"`equivalent` must be symmetric, but answers {first} and {second} are equivalent in one direction only"
         )
     if not matrix.diagonal().all():
         answer = int(np.argmin(matrix.diagonal()))
-        raise InputError(f"equivalence must be true on the diagonal, but answer {answer} is not equivalent to itself")
+        raise InputError(f"`equivalent` must be true on the diagonal, but answer {answer} is not equivalent to itself")
     rows = matrix.tolist()
     answers = range(len(rows)) if among is None else among
     if grouping == "overlapping":
@@ -160,7 +160,7 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
         raise InputError("there are no answers to group; give at least one answer")
     if members != list(range(answers)) or not are_sets:
         listed = [list(group) for group in groups]
-        once = ", none twice in a group" if overlap else ", exactly once"
+        once = ", but no answer twice in a group" if overlap else " exactly once"
         raise InputError(
             f"no group of {listed} may be empty, and the groups together must contain each answer from 0 to "
             f"{answers - 1}{once}"

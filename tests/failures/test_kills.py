@@ -14,7 +14,7 @@ from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
 class Prompts(int):
-    """A number of prompts. A number of items, which a measure without prompts reports, is a plain `int`."""
+    """The number of prompts of a chunk. A measure without prompts reports a plain `int`, a number of items."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from swaymeter.reports.models import short_names
         (["smol · a (float32)", "smol · b (float32)"], "smol · float32", ["a", "b"]),
         (["smol · a (float32)", "smol · a (bfloat16)"], "smol · a", ["float32", "bfloat16"]),
         (["smol (float32)", "big · a (served)"], "", ["smol (float32)", "big · a (served)"]),
-        (["a · b (f)", "b · a (f)", "a · c (f)"], "", ["a · b (f)", "b · a (f)", "a · c (f)"]),
+        (["a · b (f)", "b · a (f)", "a · c (f)"], "", ["a · b (f)", "b · a (f)", "a · c (f)"]),  # b twice
         (["smol · a (float32)", "smol (float32)"], "smol · float32", ["a", "smol (float32)"]),
     ],
 )

@@ -179,7 +179,7 @@ class Exchange(LimiterSession):
         body = bytearray()
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             body += chunk
-            if len(body) > MAX_BYTES:
+            if len(body) > MAX_BYTES:  # after a timeout, the caller requests less
                 raise ServiceTimeout(
                     f"{self._label} sends more than {MAX_BYTES // 2**20} MiB; choose fewer entities, pairs or questions"
                 )

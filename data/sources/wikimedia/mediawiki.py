@@ -197,7 +197,7 @@ def page_of(content: Any) -> Mapping[str, Any] | None:
     """Return the requested page in a response; None for a missing page or an invalid title."""
     pages = pages_of(content)
     if len(pages) > 1:
-        raise ValueError("more than one page")
+        raise ValueError("the response has more than one page")
     if not pages or pages[0].get("missing") or pages[0].get("invalid") or pages[0].get("special"):
         return None
     integer(pages[0]["pageid"])

@@ -39,7 +39,7 @@ def max_age_of(text: str | None) -> timedelta | None:
         return None
     age = re.fullmatch(r"(\d{1,5})([mhd])", text, re.ASCII)
     if age is None:
-        raise UsageError(f"--max-age {text} is not an age; write an age such as 24h, 30m or 7d, or write off")
+        raise UsageError(f"--max-age {text!r} is not an age; write an age such as 24h, 30m or 7d, or the word off")
     return int(age[1]) * UNITS[age[2]]
 
 

@@ -184,8 +184,8 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(
-            f"--map {wrong[0]!r} is not a pair of names; write Swaymeter's name of a column, =, and the "
-            "file's name of the column, such as --map question=query"
+            f"--map {wrong[0]!r} is not a pair of names; write Swaymeter's name of a column before the =, and the "
+            "file's name of the column after the =, such as --map question=query"
         )
     try:
         return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)
@@ -241,10 +241,13 @@ def questions_file(file: str) -> Path:
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
     if path.suffix.lower() in (".yaml", ".yml"):
-        raise UsageError(f"{file} is a study and no file of questions; run it with `swaymeter run {shlex.quote(file)}`")
+        raise UsageError(f"{file} is a study instead of a file of questions; run `swaymeter run {shlex.quote(file)}`")
     if not path.is_file():
         bundled = ", ".join(sorted(bundle.stem for bundle in STUDIES.glob("*.jsonl")))
-        raise UsageError(f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or {bundled}")
+        raise UsageError(
+            f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or a bundled file "
+            f"({bundled})"
+        )
     return path
 
 

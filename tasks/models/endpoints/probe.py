@@ -17,7 +17,7 @@ that depend on the check are missing. If the server refuses the model or has ano
     whole           the server sends whole distributions, and their likeliest token begins the greedy reply
     likeliest       the server sends the likeliest tokens, with distinct texts or ids
     limit           a reply that is cut at its limit has as many tokens as the request allows
-    moved           the server's description is the same as at the last run
+    moved           the server's description is the same as at the last run; otherwise, the server has moved
 """
 
 import math

@@ -262,7 +262,7 @@ def _commit(hub_id: str, alternative: str) -> str:
     except Exception as error:
         raise ModelError(
             f"model {hub_id!r} is not in this machine's cache, and the hub did not send the model "
-            f"({first_line(error)}); pass the folder of a downloaded model instead, or use {alternative}"
+            f"({first_line(error)}); correct the name, pass the folder of a downloaded model, or use {alternative}"
         ) from None
     return str(resolved.resolved)
 

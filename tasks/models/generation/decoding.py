@@ -75,7 +75,7 @@ class AdaptiveContextAware:
     def __post_init__(self) -> None:
         _check_weight("adacad", self.least, "least")
         if self.base not in (2, math.e):
-            raise UsageError(f"base of adacad is {self.base}; it must be 2, or {math.e} for natural logarithms")
+            raise UsageError(f"base of adacad is {self.base}; use 2, or {math.e} for natural logarithms")
 
     def weights(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return the weight of each step, (n,), from the logits of `log_probs`."""
@@ -122,7 +122,7 @@ class EntropyConstrained:
     def __post_init__(self) -> None:
         _check_weight("coiecd", self.weight)
         if not 0 < self.ratio < 1:
-            raise UsageError(f"ratio of coiecd is {self.ratio}; it must lie between 0 and 1")
+            raise UsageError(f"ratio of coiecd is {self.ratio}; use a number above 0 and below 1")
 
     def satisfies_constraint(self, conditioned: torch.Tensor) -> torch.Tensor:
         """Return True for tokens that satisfy the constraint, (n, V) bool, from the logits with the context."""
@@ -238,4 +238,4 @@ def _constant(like: torch.Tensor, value: float) -> torch.Tensor:
 
 def _check_weight(decoding: str, weight: float, name: str = "weight") -> None:
     if not 0 <= weight < math.inf:
-        raise UsageError(f"{name} of {decoding} is {weight}; it must be 0 or a positive number")
+        raise UsageError(f"{name} of {decoding} is {weight}; use 0 or a finite positive number")

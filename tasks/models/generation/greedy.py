@@ -60,7 +60,8 @@ def greedy_lines(
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
-        # A unit is a query. Its only path has the query's tokens after the prefix that all prompts of a context share.
+        # A unit of a forward pass is a query. It has a single path: the tokens of its prompt after the prefix that all
+        # prompts of a context share.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):

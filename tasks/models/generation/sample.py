@@ -69,9 +69,11 @@ def sample_answers(
         ("batch_size", at_once, 1),
     ):
         if value < least:
-            raise UsageError(f"{name} is {value}; it must be at least {least}")
+            raise UsageError(f"{name} must be at least {least}, not {value}")
     if len(prompts) != len(identities):
-        raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one identity for each prompt")
+        raise UsageError(
+            f"there are {len(prompts)} prompts, but {len(identities)} `identities`; give one identity for each prompt"
+        )
     contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
@@ -146,8 +148,8 @@ def _contextless_prompts(settings: SampleOptions, count: int) -> Sequence[Tokens
         return [None] * count
     if contextless is None or len(contextless) != count:
         raise UsageError(
-            f"the decoding {name_of(decoding)} needs each of the {count} prompts without its context, but "
-            f"`contextless` has {0 if contextless is None else len(contextless)} prompts; give None for a prompt that "
+            f"there are {count} prompts, but {0 if contextless is None else len(contextless)} `contextless` prompts; "
+            f"for the decoding {name_of(decoding)}, give each prompt without its context, or None for a prompt that "
             "has no context"
         )
     return contextless

@@ -41,12 +41,13 @@ class Sampling:
     def __post_init__(self) -> None:
         if not 0 < self.temperature < float("inf"):
             raise UsageError(
-                f"temperature is {self.temperature}; it must be positive (a greedy reply is always written, too)"
+                f"temperature must be positive and finite, not {self.temperature}; "
+                "a greedy reply is always written in addition to the sampled replies"
             )
         if not 0 < self.top_p <= 1:
-            raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1] (1 keeps every token)")
+            raise UsageError(f"top_p must be above 0 and at most 1, not {self.top_p}; 1 keeps every token")
         if self.top_k < 0:
-            raise UsageError(f"top_k is {self.top_k}; it must be at least 0 (0 keeps every token)")
+            raise UsageError(f"top_k must be at least 0, not {self.top_k}; 0 keeps every token")
 
 
 def draw(

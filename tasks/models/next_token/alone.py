@@ -152,7 +152,9 @@ def choose_method(
                 decision = MethodDecision(reason, max(rounding, decision.rounding), extremes)
             decisions[ReadingMethod(method, is_long)] = decision
             if decision.reason:
-                log.warning("%s is not read by %s, which would be faster: %s", model.name, method, decision.reason)
+                log.warning(
+                    "%s: prompts are read without the faster method %r: %s", model.name, method, decision.reason
+                )
         if ReadingMethod(method, is_long) in decisions and not decision.reason:
             return method
     return fallback

@@ -76,7 +76,7 @@ def complete_answers(
 
 def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
     if "" in terminators:
-        raise UsageError("a terminator is an empty text, with which every token begins; remove the empty text")
+        raise UsageError("`terminators` has an empty text, with which every token begins; remove the empty text")
     texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may have more tokens than its model
     stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}
     if not stops:

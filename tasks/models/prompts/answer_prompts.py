@@ -131,8 +131,8 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
         return tokens
     if opened_thoughts(model.tokenizer, tokens):
         raise ModelError(
-            f"the chat template of {model.name} begins the reply with thoughts, so Swaymeter cannot write the first "
-            "words of the answer; use a model that answers without thoughts"
+            f"the chat template of {model.name} begins the reply with thoughts, but this reply must begin with the "
+            "answer; use a model that answers without thoughts"
         )
     return (*tokens, *model.tokenizer(answer_start, add_special_tokens=False)["input_ids"])
 

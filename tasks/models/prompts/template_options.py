@@ -123,7 +123,7 @@ def chat_template(model: Speaker) -> str:
     except TemplateError as error:
         raise cannot_write(model, error) from error
     if "**" in signs:
-        raise cannot_write(model, "it has a power such as 9 ** (9 ** 9), which no time limit stops")
+        raise cannot_write(model, "powers (**) are refused, because no time limit stops 9 ** (9 ** 9)")
     return _FIXED_DATE + template if "strftime_now" in template else template
 
 
@@ -246,8 +246,8 @@ def resource_limits(seconds: float) -> Iterator[None]:
         yield
     except _LimitExceeded:
         if is_full:
-            raise MemoryError(f"it takes more than {MAX_BYTES >> 20:,} MiB of memory") from None
-        raise TimeoutError(f"it does not end within {seconds:g} s") from None
+            raise MemoryError(f"the template takes more than {MAX_BYTES >> 20:,} MiB of memory") from None
+        raise TimeoutError(f"the template does not end within {seconds:g} s") from None
     finally:
         with lock:
             is_over.set()

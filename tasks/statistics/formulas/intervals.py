@@ -203,5 +203,5 @@ def _check_values(values: ArrayLike, allowed: tuple[int, ...]) -> np.ndarray[tup
     """Return values as a vector, (n,); ScoreError for a value that is not allowed."""
     vector = scores(values)
     if wrong := int((~np.isin(vector, allowed)).sum()):
-        raise ScoreError(f"{wrong} of {len(vector)} values are not among {', '.join(map(str, allowed))}")
+        raise ScoreError(f"{wrong} of {len(vector)} values are none of the allowed values {list(allowed)}")
     return vector

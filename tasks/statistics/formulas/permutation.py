@@ -17,8 +17,8 @@ The smallest possible p:
     n signs flipped        1 / 2^n; two-sided: 2 / 2^n
 
 If the smallest possible p exceeds 0.05, "not significant" says nothing about the scores. The groups are then
-untestable, and do not count as a test without effect. An adjustment for several tests makes no further test
-untestable: Benjamini-Hochberg can leave the smallest possible p unchanged, namely if all tests have it.
+untestable, and do not count as a test without effect. Adjustments for several tests are ignored here, because
+Benjamini-Hochberg leaves the smallest possible p unchanged if all tests have this p.
 
 Dealing preserves the rows' sum and sum of squares, so t rises with the sum of the first group. Permutations are
 compared by that sum, a single matrix product for all tests of equal group sizes. These tests share their permutations,

@@ -12,7 +12,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
-def test_starter_has_sections_and_comments_its_keys(file: Path) -> None:
+def test_starter_has_a_comment_on_every_key(file: Path) -> None:
     write_starter(file)
     text = file.read_text(encoding="utf-8")
     # `seeds` replaces `seed`, and the other omitted keys have defaults.

@@ -92,7 +92,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"chat_template": "always"}}, "prompt.chat_template: expected 'auto' or 'never', not \"always\""),
         (
             {"prompt": {"template_options": {"tokenize": False}}},
-            "prompt.template_options: has keywords that only Swaymeter sets, tokenize",
+            "prompt.template_options: has keywords that only Swaymeter sets (tokenize)",
         ),
         ({"prompt": {"template_options": {"style": {"a": 1}}}}, "prompt.template_options.style"),
         ({"prompt": {"about": "{context}"}}, "prompt.about: "),

@@ -83,7 +83,7 @@ def test_a_file_is_overwritten_only_with_force(
     before = Path(study).read_bytes()
     result = swaymeter("export", "facts", study, study)
     assert result.code == 2
-    assert result.error == f"{study} exists; name another file, or write over it with --force"
+    assert result.error == f"{study} exists; name another file, or overwrite this file with --force"
     assert Path(study).read_bytes() == before
     (tmp_path / "q.json").write_text("older")
     assert swaymeter("export", "facts", study, str(tmp_path / "q.json"), "--force").code == 0
@@ -116,7 +116,7 @@ def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path
     ]
     refused = swaymeter("export", "questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert refused.code == 2
-    assert refused.error.endswith("exists; name another folder, or write over it with --force")
+    assert refused.error.endswith("exists; name another folder, or overwrite this file with --force")
     assert swaymeter("export", "questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--force").code == 0
 
 

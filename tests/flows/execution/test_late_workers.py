@@ -130,10 +130,10 @@ def test_worker_that_loses_folder_gets_no_steps(
         assert failures(cluster, 6) == [None] * 6
         refusal, returned = warnings(caplog)
         (shared / "workspace.json").unlink()
-        for _ in range(2):  # the second time no worker fits
+        for _ in range(2):  # at first, both workers refuse the steps; later, no worker is left that might do so
             assert [reason and "has no workspace.json" in reason for reason in failures(cluster, 2)] == [True] * 2
     assert "it cannot see the workspace space; use a --workspace that all workers see" in refusal
-    assert refusal.endswith("; the run goes on without it")
+    assert refusal.endswith("; the run goes on without this worker")
     assert returned.endswith(" can be used again")
 
 

@@ -145,7 +145,8 @@ def test_a_model_too_large_for_workers_is_refused(
     monkeypatch.setattr(clusters, "misfits_of_models", lambda models: [refusal] * len(models))
     (tmp_path / "workspace.json").touch()
     models = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
-    refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold the model; tcp://[^ ]+: {refusal}")
+    message = rf"models\.3: no worker .* can hold the model; .* worker tcp://[^ ]+ reports: {refusal}"
+    refused = pytest.raises(UsageError, match=message)
     expectation = refused if refusal else nullcontext()
     with one_worker(GPU=1) as address, expectation, Cluster(address, None, RunSettings(tmp_path), models=models):
         pass

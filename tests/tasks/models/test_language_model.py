@@ -180,7 +180,7 @@ def _raise_a_token_id(folder: Path) -> None:
             r"its files lack the weight model\.layers\.1\.mlp\.up_proj\.weight, which its config\.json needs",
         ),
         (_add_layers, r"its config\.json sets 200,000 layers, but its files have only \d+ weight tensors"),
-        (_raise_a_token_id, "its tokenizer has token 5000, 'L', but the model has only 261 tokens"),
+        (_raise_a_token_id, "its tokenizer gives 'L' the id 5000, but the model has only 261 tokens"),
     ],
 )
 def test_a_damaged_folder_is_refused(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:

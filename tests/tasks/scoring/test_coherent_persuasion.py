@@ -134,8 +134,8 @@ def test_unmatched_half_samples_are_refused() -> None:
         *(([[0.5, 0.5]], [[0]], [row], "row 0 of p_context") for row in ([0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0])),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query have different lengths"),
-        ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "contain each answer from 0 to 0, none twice"),
-        ([[0.5, 0.5]], [[0, 0]], [[0.5, 0.5]], "contain each answer from 0 to 0, none twice"),
+        ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "contain each answer from 0 to 0, but no answer twice"),
+        ([[0.5, 0.5]], [[0, 0]], [[0.5, 0.5]], "contain each answer from 0 to 0, but no answer twice"),
     ],
 )
 def test_invalid_arrays_and_groups_are_refused(

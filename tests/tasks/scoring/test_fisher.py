@@ -131,7 +131,8 @@ def test_model_that_changes_given_embeddings_is_refused() -> None:
         return own(input_ids, inputs_embeds=inputs_embeds if inputs_embeds is None else 2 * inputs_embeds, **options)
 
     model.model.model.forward = forward
-    with pytest.raises(ScoreError, match="cannot be computed for tiny: with embeddings in place of tokens, it changes"):
+    message = r"cannot be computed for tiny, because the model cannot read embeddings in place of tokens \(it changes"
+    with pytest.raises(ScoreError, match=message):
         fisher_susceptibility(model, QUERIES, top_k=3)
 
 

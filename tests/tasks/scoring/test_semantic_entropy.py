@@ -65,7 +65,7 @@ def test_later_groups_take_equivalent_answers_over() -> None:
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.ones((2, 3), dtype=bool), "square"),
+        (np.ones((2, 3), dtype=bool), "a row and a column for each answer"),
         (np.array([[True, True], [False, True]]), "symmetric, but answers 0 and 1"),
         (np.array([[True, False], [False, False]]), "itself"),
         (np.eye(2), "true or false"),

@@ -168,7 +168,7 @@ def test_unused_rows_are_named_or_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maps", "message"),
     [
-        (["question"], "--map 'question' is not a pair of names; write Swaymeter's name of a column, =,"),
+        (["question"], "--map 'question' is not a pair of names; write Swaymeter's name of a column before"),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
         (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one mapping"),
         (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one mapping"),

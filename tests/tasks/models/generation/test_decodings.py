@@ -372,7 +372,7 @@ def test_contextless_prompts_are_checked() -> None:
     model, cad = tiny_language_model(window=30), decoding_with("cad")
     for contextless in (None, [[7]]):
         with pytest.raises(
-            UsageError, match=r"the decoding cad needs each of the 2 prompts .* `contextless` has [01] prompts"
+            UsageError, match=r"there are 2 prompts, but [01] `contextless` prompts; for the decoding cad, give each"
         ):
             sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, contextless=contextless)
     with pytest.raises(ScoreError, match="and a reply of up to 20 do not fit"):

@@ -40,7 +40,7 @@ def test_rounding_of_padded_batches_counts_only_without_slots() -> None:
         ReadingMethod(PADDED): MethodDecision(rounding=1.0),
     }
     assert rounding(model) == rounding_of_slots
-    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
+    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="rejected for this test")
     assert rounding(model) == 2.0  # twice the rounding of padded batches
 
 
@@ -68,7 +68,7 @@ def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.Monkey
     settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
     expected = sample_answers(tiny_language_model(), prompts, IDENTITIES, **settings)
     model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
-    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="for this test")
+    model.traits.method_decisions[ReadingMethod(SLOTS)] = MethodDecision(reason="rejected for this test")
 
     def read_with_noise(*arguments: Any) -> torch.Tensor:
         logits = exact(*arguments)

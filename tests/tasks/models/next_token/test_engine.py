@@ -198,8 +198,8 @@ def test_unsupported_models_are_read_plainly_with_warning(
     model = load()
     assert _largest_difference(model, CONTEXTS, QUERIES) < 1e-4
     assert _chosen_engine(model) == PLAIN
-    (warning, *_) = [record.message for record in caplog.records if "would be faster" in record.message]
-    assert warning.startswith(f"{model.name} is not read by prefix tree, which would be faster: {reason}")
+    (warning, *_) = [record.message for record in caplog.records if "faster method" in record.message]
+    assert warning.startswith(f"{model.name}: prompts are read without the faster method 'prefix tree': {reason}")
     assert (model.reading or "").startswith(f"not by prefix tree: {reason}")
 
 

@@ -268,7 +268,7 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
     condition = "true" if when == "always" else "'Lima' in messages[-1].content"
     model.tokenizer.chat_template = f"{{% if {condition} %}}{loops}{{% endif %}}{CHAT}"
     start = time.process_time()
-    with pytest.raises(ModelError, match=r"the chat template of tiny .*: it does not end within 0\.3 s"):
+    with pytest.raises(ModelError, match=r"the chat template of tiny .*: the template does not end within 0\.3 s"):
         answer_prompt(model, "Where is Lima?")
     assert time.process_time() - start < 3
 
@@ -277,7 +277,7 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
 def test_template_that_fills_the_memory_is_stopped(doubled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(template_options, "MAX_BYTES", 50 << 20)
     template = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
-    with pytest.raises(ModelError, match=r"the chat template of tiny .*: it takes more than 50 MiB of memory"):
+    with pytest.raises(ModelError, match=r"the chat template of tiny .*: the template takes more than 50 MiB"):
         answer_prompt(tiny_language_model(chat_template=template + CHAT), "Where is Lima?")
 
 
@@ -286,7 +286,7 @@ def test_template_with_a_power_is_refused() -> None:
     bold = tiny_language_model(chat_template="**Tools**" + CHAT)
     assert answer_prompt(bold, "Where is Lima?").tokens
     endless = tiny_language_model(chat_template="{{ 9 ** (9 ** 9) }}" + CHAT)
-    with pytest.raises(ModelError, match="the chat template of tiny cannot write a question: it has a power"):
+    with pytest.raises(ModelError, match="the chat template of tiny cannot write a question: powers"):
         answer_prompt(endless, "Where is Lima?")
 
 

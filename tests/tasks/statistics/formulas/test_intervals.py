@@ -158,7 +158,7 @@ def test_few_clusters_have_no_interval(values: Sequence[float]) -> None:
 
 
 def test_value_other_than_0_and_1_is_refused() -> None:
-    with pytest.raises(ScoreError, match="1 of 5 values are not among 0, 1"):
+    with pytest.raises(ScoreError, match=r"1 of 5 values are none of the allowed values \[0, 1\]"):
         share_interval([0, 1, 0.5, 1, 1], range(5))
 
 
