@@ -179,8 +179,8 @@ def tokenized(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         contexts = {kind: ids(kind_texts) for kind, kind_texts in entry["contexts"].items()}
         tokenized_entries.append({"contexts": contexts, "queries": ids(entry["queries"])})
         context, query = entry["contexts"]["base"][0], entry["queries"][0]
-        whole, *parts = ids([context + query, context, query])
-        if whole != sum(parts, []):
+        ids_of_both, ids_of_context, ids_of_query = ids([context + query, context, query])
+        if ids_of_both != ids_of_context + ids_of_query:
             raise SystemExit(f"a token spans the seam of {context!r} and {query!r}")
     return tokenized_entries
 
