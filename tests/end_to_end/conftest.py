@@ -38,5 +38,5 @@ def new_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> NewStudy:
 @pytest.fixture(scope="session")
 def repaired(new_study: NewStudy) -> Iterator[RepairedStudy]:
     """Yield a study whose first run met faulty responses and whose second run ended; tests must not change it."""
-    with run_before_and_after_repair(new_study) as runs:
-        yield runs
+    with run_before_and_after_repair(new_study) as study:
+        yield study

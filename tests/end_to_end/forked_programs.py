@@ -1,7 +1,7 @@
 """Programs for forked processes, whose parent has imported all modules, because imports take long.
 
-A chunk has eight queries, so that a study of seconds has several chunks. Figures are empty pictures, because drawing
-takes as long as all other steps together.
+In the command `swaymeter`, a chunk has eight queries, so that a study of seconds has several chunks. Figures are empty
+pictures, because drawing takes as long as all other steps together.
 """
 
 import faulthandler

@@ -49,7 +49,7 @@ class Deployed:
         ):
             try:
                 yield
-            finally:  # terminated, a worker would first wait for the runs that it has started
+            finally:  # SIGKILL, because on SIGTERM a worker first waits for the runs that it has started
                 for process in (*psutil.Process(worker.pid).children(recursive=True), worker):
                     process.kill()
 

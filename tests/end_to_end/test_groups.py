@@ -26,6 +26,7 @@ CORPUS = "training-data-small"
 RELATIONS = {**GROUPS, CORPUS: "capital"}
 """A relation of each study."""
 QUERY_COUNT = 10
+"""Queries of a study whose scores are compared."""
 
 
 @pytest.fixture(scope="module")
@@ -87,21 +88,22 @@ def test_scores_equal_scores_of_plain_transformers(study: Study) -> None:
 @pytest.mark.parametrize("study", GROUPS, indirect=True)
 def test_page_and_database_have_the_groups(study: Study) -> None:
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
-    is_pairs = RELATIONS[study.study.name] == "pair"
-    assert ("Which groups are swayed more easily?" in page) == is_pairs
-    assert ("Which contexts sway which groups more easily?" in page) != is_pairs
-    assert ("How far do contexts persuade by what they say" in page) == is_pairs
-    assert ("stereotypes under study" in page) != is_pairs
+    has_pairs = RELATIONS[study.study.name] == "pair"
+    assert ("Which groups are swayed more easily?" in page) == has_pairs
+    assert ("Which contexts sway which groups more easily?" in page) != has_pairs
+    assert ("How far do contexts persuade by what they say" in page) == has_pairs
+    assert ("stereotypes under study" in page) != has_pairs
     with opened(study.workspace.database, schema()) as warehouse:
         entities = warehouse.frame("susceptibility_of_labelled_entities")
-        tests = warehouse.frame("group_comparisons")
-    assert set(entities["label"]) == ({"enemy", "friend"} if is_pairs else {"female", "male"})
-    assert entities["relation"].nunique() == (1 if is_pairs else 4)
-    assert set(tests["comparison"]) == ({"label", "type", "context", "strength"} if is_pairs else {"label", "set"})
+        comparisons = warehouse.frame("group_comparisons")
+    assert set(entities["label"]) == ({"enemy", "friend"} if has_pairs else {"female", "male"})
+    assert entities["relation"].nunique() == (1 if has_pairs else 4)
+    expected_comparisons = {"label", "type", "context", "strength"} if has_pairs else {"label", "set"}
+    assert set(comparisons["comparison"]) == expected_comparisons
 
 
 @pytest.mark.parametrize("study", [CORPUS], indirect=True)
-def test_correlation_with_counts_equals_scipys(study: Study) -> None:
+def test_correlation_with_counts_equals_that_of_scipy(study: Study) -> None:
     lines = [line for file in sorted((STUDIES / "made-up-corpus").glob("*")) for line in file.read_text().splitlines()]
     text = " . ".join(re.sub(r"[^\w\s]", "", json.loads(line)["text"]) for line in lines)
     with opened(study.workspace.database, schema()) as warehouse:

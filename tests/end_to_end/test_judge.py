@@ -55,8 +55,8 @@ def test_judge_failing_in_first_run_leaves_a_page(audit: TinyStudy, tmp_path: Pa
 
 def test_judge_that_fails_leaves_verdicts_of_rule(audit: TinyStudy, tmp_path: Path) -> None:
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
-    without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
-    assert "a judge decides them (audit: --judge NAME)" in without.output
+    unjudged, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
+    assert "a judge decides them (audit: --judge NAME)" in unjudged.output
     before, judge = page.read_bytes(), tmp_path / "judges.py"
     judge.write_text(JUDGE.format("raise ValueError('gone')"))
     failed = audit.run("audit", *options, "--judge", f"{judge}:decide")

@@ -89,11 +89,11 @@ def refreshed(repaired: RepairedStudy, tmp_path_factory: pytest.TempPathFactory)
         repaired.world.wikipedia.save(SKIRMISH, edit["slots"]["main"]["content"], user=edit["user"])
     repaired.world.views |= {"Adela Fenwick": [250], SKIRMISH: [900]}
     study = repaired.study.copy(tmp_path_factory.mktemp("refreshed") / "workspace")
-    before, unanswered = len(repaired.served.received), len(repaired.gate.unanswered)
+    received_count, unanswered_count = len(repaired.served.received), len(repaired.gate.unanswered)
     _kill_while_waiting(study, repaired.gate, KILL_MOMENTS[-1], "run", "--refresh")
     run = study.run("run")
-    answered = repaired.gate.answered(repaired.served.received[before:])
-    return Killed(study, run, answered, tuple(repaired.gate.unanswered[unanswered:]))
+    answered = repaired.gate.answered(repaired.served.received[received_count:])
+    return Killed(study, run, answered, tuple(repaired.gate.unanswered[unanswered_count:]))
 
 
 def _kill_while_waiting(
@@ -103,11 +103,11 @@ def _kill_while_waiting(
 
     At most `PARALLEL_REQUESTS` tasks run at a time, and fewer if the others have ended before the gate closed.
     """
-    before = len(gate.unanswered)
+    count_before = len(gate.unanswered)
     gate.close(*moment)
 
     def tasks_wait() -> bool:
-        waiting = len(gate.unanswered) - before
+        waiting = len(gate.unanswered) - count_before
         return waiting == PARALLEL_REQUESTS or (waiting > 0 and gate.seconds_without_request() > QUIET_SECONDS)
 
     with study.start(*command) as running:
@@ -126,7 +126,7 @@ def count_requests(requests: Iterable[ServedRequest]) -> Counter[str]:
 def fetched_rows(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
     """Return the rows of each fetched file, without columns of the request.
 
-    A key has the table, the step's stage and product, its subject, and its part of the subject.
+    A key has the table, the stage and product of the step, the subject, and the file's part of the subject.
     """
     fetched = {}
     for path in sorted(study.workspace.glob("facts/*.parquet")):
@@ -246,7 +246,7 @@ class TestQuestions:
             assert f"<bdi>{partition}</bdi>" in html
 
 
-class TestFailureOfSomeParts:
+class TestFailureOfParts:
     def test_failures_have_reasons_and_stop_no_others(self, repaired: RepairedStudy) -> None:
         assert repaired.broken_run.code == 1
         status = repaired.broken_study.run("status")
@@ -276,7 +276,7 @@ class TestKilledFetch:
         assert (run.code, "A and B are the same." in run.output) == (0, True), run.output
 
     def test_no_answered_request_is_repeated(self, repaired: RepairedStudy, killed: Killed) -> None:
-        assert len(killed.unanswered) >= 2 * len(KILL_MOMENTS)  # tasks waited beside each other
+        assert len(killed.unanswered) >= 2 * len(KILL_MOMENTS)  # several tasks waited at a time
         assert {request_kind(request) for request in killed.unanswered} >= {"items", "history", "page", "views"}
         assert count_requests(killed.answered) == count_requests(repaired.answered)
 
@@ -298,7 +298,7 @@ class TestRefresh:
         new = refreshed.study.scores().keys() - repaired.study.scores().keys()
         assert {name.split("/")[1] for name in new} == {"director"}
 
-    def test_no_article_and_no_request_is_repeated(self, refreshed: Killed) -> None:
+    def test_refresh_requests_no_article_again(self, refreshed: Killed) -> None:
         assert {request_kind(request) for request in refreshed.answered} == {"items", "history", "page", "views"}
         pages = {request.form["titles"] for request in refreshed.answered if request_kind(request) == "page"}
         assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two missing pages, and a page without text

@@ -47,18 +47,18 @@ def test_only_accepted_or_changed_questions_are_asked(repaired: RepairedStudy, t
         assert run.code == 0, run.output
 
     questions = {row["subject"]: row["question_id"] for row in rows(repaired.study, "questions")}
-    study, judgements = study_with_sheets(), dict[str, dict[str, str]]()
+    study, choices_by_person = study_with_sheets(), dict[str, dict[str, str]]()
     for name, choices in (("ada", ADA), ("ben", BEN)):
         export(study, name)
-        judgements[name] = fill_in(sheets[name], choices, questions)
-        assert judgements[name].keys() == questions.keys()
+        choices_by_person[name] = fill_in(sheets[name], choices, questions)
+        assert choices_by_person[name].keys() == questions.keys()
     export(study_with_sheets("ada", "ben"), "cem", "--conflicts")
     assert fill_in(sheets["cem"], CEM, questions).keys() == {"Cora Ashdown", "The Salt Ledger"}
     study = study_with_sheets("ada", "ben", "cem")
     rated_subjects = sorted(questions.keys() - {"Ansel Brook"})
-    choice_names = sorted({choice for judgement in judgements.values() for choice in judgement.values()})
+    choice_names = sorted({choice for chosen in choices_by_person.values() for choice in chosen.values()})
     ratings = [
-        [choice_names.index(judgement[subject]) for subject in rated_subjects] for judgement in judgements.values()
+        [choice_names.index(chosen[subject]) for subject in rated_subjects] for chosen in choices_by_person.values()
     ]
     alpha = krippendorff.alpha(ratings, level_of_measurement="nominal")
     status = study.run("status", group=("annotate",)).output

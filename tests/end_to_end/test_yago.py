@@ -22,6 +22,7 @@ from tests.tasks.models.tiny import save_language_model
 KILLS_AFTER = (3, 30, 60)
 """Total numbers of requests with a response before each kill."""
 NO_LIMIT = 1_000_000
+_SOURCE_COLUMNS = ("address", "query", "retrieved_at", "absent_from")
 
 
 @pytest.fixture(scope="session")
@@ -96,11 +97,7 @@ def fetched_rows(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each fetched file, without columns about the source."""
     return {
         path.name.rsplit("-", 2)[0]: [
-            {
-                name: value
-                for name, value in row.items()
-                if name not in ("address", "query", "retrieved_at", "absent_from")
-            }
+            {name: value for name, value in row.items() if name not in _SOURCE_COLUMNS}
             for row in pq.read_table(path, partitioning=None).to_pylist()
         ]
         for path in sorted(study.workspace.glob("facts/*.parquet"))
@@ -118,8 +115,8 @@ def test_relations_of_a_graph_run_to_the_page(service: str, graph_study: TinyStu
             [service],
         ).fetchone()
         assert summary
-        relations, has_origins, has_address, smallest_degree, licence = summary
-        assert (relations, has_origins, has_address, licence) == (len(RELATIONS), True, True, "CC BY 4.0")
+        relation_count, has_origins, has_address, smallest_degree, licence = summary
+        assert (relation_count, has_origins, has_address, licence) == (len(RELATIONS), True, True, "CC BY 4.0")
         assert smallest_degree > 0
         degrees = database.execute(
             "SELECT invented, min(degree), min(relation_degree) FROM degree_of_queries GROUP BY ALL ORDER BY ALL"
@@ -137,7 +134,7 @@ def test_killed_fetch_loses_and_repeats_nothing(graph_study: TinyStudy, new_grap
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
             with disturbed.start("run", "--stage", "fetch") as running:
-                wait_until(lambda reached=count: len(answered) == reached, running)
+                wait_until(lambda count=count: len(answered) == count, running)
                 time.sleep(2)  # the study stores the responses meanwhile, and the next response is held back
                 os.kill(running.pid, signal.SIGKILL)
             for process in disturbed.processes():

@@ -83,9 +83,9 @@ class TinyStudy:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment of a command, without network and without other settings of Prefect."""
-        foreign = ("PREFECT_", "NO_PROXY", "no_proxy", "PYTHON")
-        plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+        """Return the environment of a command: no downloads of models, and no other settings of Prefect and Python."""
+        foreign_prefixes = ("PREFECT_", "NO_PROXY", "no_proxy", "PYTHON")
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign_prefixes)}
         return plain | {
             "PREFECT_HOME": str(self.prefect_home),
             "PYTHONPATH": str(ROOT),
@@ -145,7 +145,7 @@ class TinyStudy:
         return {path.relative_to(self.workspace): path.stat().st_mtime_ns for path in files}
 
     def stored_prompts(self, relation: str = "*", measure: str = "*") -> int:
-        """Return the sum of the numbers of prompts in the notes of score files, for a relation and a pass."""
+        """Return the sum of the numbers of prompts in the notes of score files, for a relation and a measure."""
         files = self.workspace.glob(f"scores/{relation.lower()}/*/{measure}-*.parquet")
         about = (json.loads(pq.read_schema(path).metadata[b"swaymeter"])["about"] for path in files)
         return sum(int(notes["prompts"]) for notes in about)
@@ -161,7 +161,7 @@ class TinyStudy:
         with duckdb.connect(self.workspace / "study.duckdb", read_only=True) as database:
             return {name: database.execute(query).fetchall() for name, query in queries.items()}
 
-    def one_file(self, pattern: str) -> Path:
+    def only_file(self, pattern: str) -> Path:
         """Return the only file of the workspace that fits a pattern."""
         (file,) = self.workspace.glob(pattern)
         return file

@@ -32,7 +32,7 @@ BROKEN: Mapping[str, tuple[str, ServedResponse, str]] = {
         "answered with JSON cut short",
     ),
 }
-"""Parts that fail in the first run: the id or title whose history is requested, the faulty response, and its reason."""
+"""Parts that fail in the first run: the id or title in the request, the faulty response, and a part of the reason."""
 
 
 @dataclass
@@ -70,12 +70,12 @@ class ResponseGate:
             self._last_request = time.monotonic()
             if self._left:
                 self._left -= kind == self._kind
-                is_held = kind == self._kind and not self._left
+                is_delayed = kind == self._kind and not self._left
             else:
-                is_held = kind in self._later_kinds
-            if is_held:
+                is_delayed = kind in self._later_kinds
+            if is_delayed:
                 self.unanswered.append(request)
-        return replace(response, hold=self._event) if is_held else response
+        return replace(response, hold=self._event) if is_delayed else response
 
     def seconds_without_request(self) -> float:
         """Return the seconds since the last request."""
@@ -88,7 +88,7 @@ class ResponseGate:
 
 
 def request_kind(request: ServedRequest) -> str:
-    """Return the kind of a request: items, history, contents, page, list, views or similar."""
+    """Return the kind of a request, such as "history" for the edits of a page and "similar" for similar items."""
     props = request.form.get("prop", "").split("|")
     if request.form.get("action") == "wbgetentities":
         return "items"
@@ -131,24 +131,24 @@ class RepairedStudy:
 @contextmanager
 def run_before_and_after_repair(new_study: NewStudy) -> Iterator[RepairedStudy]:
     """Run a study while parts fail, and once more after their repair."""
-    invented, gate = world(), ResponseGate()
-    broken = {title: response for title, response, _ in BROKEN.values()}
+    invented_world, gate = world(), ResponseGate()
+    faulty_responses = {title: response for title, response, _ in BROKEN.values()}
     failed: list[ServedRequest] = []
 
     def before(request: ServedRequest) -> ServedResponse | None:
-        response = broken.get(request.form.get("titles", "")) if request_kind(request) == "history" else None
+        response = faulty_responses.get(request.form.get("titles", "")) if request_kind(request) == "history" else None
         if response:
             failed.append(request)
         return response
 
-    with serving_world(invented, before=before, after=gate) as served:
+    with serving_world(invented_world, before=before, after=gate) as served:
         study = new_study(served.addresses)
         broken_run = study.run("run")
         broken_study = study.copy(study.workspace.with_name("before-repair"))
-        broken.clear()
+        faulty_responses.clear()
         run = study.run("run")
         answered = tuple(request for request in served.received if request not in failed)
-        yield RepairedStudy(study, broken_study, broken_run, tuple(failed), run, answered, invented, served, gate)
+        yield RepairedStudy(study, broken_study, broken_run, tuple(failed), run, answered, invented_world, served, gate)
 
 
 def rows(study: TinyStudy, table: str) -> list[Row]:

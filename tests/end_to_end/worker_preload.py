@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 SLOW = "SWAYMETER_TEST_SLOW"
-"""Seconds before each chunk is stored, so that tests can disturb a worker in the middle of a step."""
+"""Delay in seconds before each chunk is stored, so that tests can disturb a worker in the middle of a step."""
 KILLED = "SWAYMETER_TEST_KILLED"
 """File that the first worker creates before its second chunk is stored, just before it kills itself."""
 VERSION = "SWAYMETER_TEST_VERSION"
+"""Version that the worker reports in place of the installed version."""
 
 
 def dask_setup(worker: Any) -> None:

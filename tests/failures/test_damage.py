@@ -22,9 +22,9 @@ def flip_a_bit(path: Path) -> None:
 def test_damaged_files_are_named_and_computed_again(study: TinyStudy, undisturbed: tuple[TinyStudy, Run]) -> None:
     prompts, scores = study.stored_prompts("director", "persuasion"), study.scores()
     damaged_tables = [
-        study.one_file("facts/facts-capital-*.parquet"),
-        study.one_file("prompts/birthplace/queries-*.parquet"),
-        study.one_file("scores/director/*/persuasion-*.parquet"),
+        study.only_file("facts/facts-capital-*.parquet"),
+        study.only_file("prompts/birthplace/queries-*.parquet"),
+        study.only_file("scores/director/*/persuasion-*.parquet"),
     ]
     for path in damaged_tables:
         truncate(path)

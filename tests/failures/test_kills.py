@@ -22,8 +22,8 @@ class Kill:
     """A function that a command calls first, and that lets the command kill itself.
 
     Attributes:
-        moment: the event before which the command dies: a layer of the model computes in the nth chunk, the file of a
-            part of the scores is renamed for the nth time, or the nth table is loaded into the database.
+        moment: the event before which the command dies: a layer of the model computes in the nth chunk, the nth file of
+            a part of the scores is renamed, or the nth table is loaded into the database.
         nth: the number of the chunk or event, from 1.
         prompt_log: a file that grows by one byte for each prompt of a chunk that begins.
     """
@@ -54,7 +54,8 @@ class Kill:
             if self.moment == "rename" and ".part-" not in subject.name:
                 return
             events += 1
-            if (chunks if self.moment == "layer" else events) == self.nth:
+            count = chunks if self.moment == "layer" else events
+            if count == self.nth:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         stored_chunks._chunk_reporter = report_and_count  # is called when a chunk begins

@@ -91,7 +91,7 @@ def test_the_next_run_resumes_after_a_failed_server(
     assert "Traceback" not in run.output
     assert own_server_study.processes() == []
     if fault != "damaged":
-        # A new server can read the killed server's database. After a hang, the shared server saves time.
+        # After a kill, a new server can read the database. After a hang, the shared server replaces it, to save time.
         again = own_server_study if fault == "killed" else replace(own_server_study, api=undisturbed[0].api)
         assert again.run("run", "--stage", "score").code == 0
         assert own_server_study.scores() == undisturbed[0].scores()

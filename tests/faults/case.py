@@ -1,4 +1,4 @@
-"""A study that meets a fault, and its comparison with the same study after a run without one."""
+"""A study that meets a fault, and its comparison with the same study after a run without a fault."""
 
 import signal
 import time
@@ -22,8 +22,8 @@ class Case:
     Attributes:
         study: the study in a workspace that is empty before the fault.
         undisturbed: the same study after a run without a fault.
-        command: the command that runs it.
-        server: the model server of the run without a fault, if any.
+        command: the command that runs the study.
+        server: the model server of the run without a fault; unused if the study has no endpoint.
         seconds: the duration of the run without a fault.
     """
 
@@ -61,7 +61,8 @@ class Case:
         run = running.wait()
         assert "Traceback" not in run.output, run.output
         assert time.monotonic() - began < LONGEST_SECONDS, run.output
-        assert run.code == 0 or (run.code in (1, 2) and any(map(run.output.__contains__, sentences))), run.output
+        has_sentence = any(sentence in run.output for sentence in sentences)
+        assert run.code == 0 or (run.code in (1, 2) and has_sentence), run.output
 
     def complete(self, old_files: int = 0) -> None:
         """Run the study again, and compare it with the undisturbed study.

@@ -1,4 +1,4 @@
-"""A model server that fails from one of its requests on, and counts requests that come again after a right response."""
+"""A model server that fails from one of its requests on, and lists requests that come again after a right response."""
 
 import json
 import random
@@ -90,7 +90,7 @@ class Server:
 
     Attributes:
         port: the port.
-        fault: the faulty response.
+        fault: the faulty response, or a function that makes it.
         right_count: number of right responses before the fault, without responses to a probe.
         faults_left: number of faulty responses that are still to come.
         reached: the event of the first faulty response.

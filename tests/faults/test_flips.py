@@ -57,9 +57,8 @@ def test_flips_in_artifacts(stage: str, local_study: Case, generator: random.Ran
     study = local_study.study.copy(tmp_path / "workspace")
     nodes = graph_of(plan_of(read_study(study.file), Workspace(study.workspace)))
     artifacts: dict[Path, Artifact] = {}
-    for artifact in (
-        output for node in nodes if node.step and node.id.stage == stage for output in node.step.outputs.values()
-    ):
+    steps = [node.step for node in nodes if node.step and node.id.stage == stage]
+    for artifact in (output for step in steps for output in step.outputs.values()):
         if isinstance(artifact, FilesArtifact):
             paths = [artifact.manifest, *map(artifact.folder.joinpath, artifact.digests())]
         else:

@@ -20,7 +20,7 @@ SECRET = "a-secret-of-this-machine"
 MARKUP = "<script>alert(1)</script>"
 CONTROLS = "\x1b[2J"
 SQL = [*REFUSED, *NOT_RUN, f"UPDATE facts SET subject = '{CONTROLS}{MARKUP}' || subject"]
-MOST_CHANGES = 4
+MAX_CHANGES = 4
 MEMORY = 2 * 2**30
 """Bytes that a command may take beside its imports."""
 
@@ -90,7 +90,8 @@ def test_foreign_workspaces_are_data(change: str, local_study: Case, tmp_path: P
     study, outside = local_study.study.copy(tmp_path / "theirs"), tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text(SECRET)
-    for name in (change, *generator.choices([*CHANGES], k=generator.randrange(MOST_CHANGES))):
+    further_changes = generator.choices([*CHANGES], k=generator.randrange(MAX_CHANGES))
+    for name in (change, *further_changes):
         CHANGES[name](Foreign(study.workspace, outside, generator))
     own, theirs, page = str(local_study.study.workspace), str(study.workspace), tmp_path / "page.html"
     for command in (

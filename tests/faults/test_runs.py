@@ -32,7 +32,7 @@ from tests.faults.case import Case
 from tests.faults.faulty_server import FAULTS, FOR_GOOD, IN_FLIGHT, Server
 from tests.mounts import MIB, can_mount, mounted
 
-MOST_KILLS = 5
+MAX_KILLS = 5
 SECONDS_TO_DIE = 30.0
 SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounting takes root")
@@ -50,7 +50,7 @@ def test_kills_at_random_moments(
     case: Case, generator: random.Random, request: pytest.FixtureRequest, runner: str, target: str
 ) -> None:
     kills, case.command = 0, (*case.command, "--runner", runner)
-    for _ in range(generator.randint(1, MOST_KILLS)):
+    for _ in range(generator.randint(1, MAX_KILLS)):
         with case.start() as running:
             running.process.join(generator.uniform(0.0, case.seconds))
             processes = targets(case, generator, target, running)
@@ -241,6 +241,7 @@ def test_operations_of_two_schedules(case: Case, slow_server: Server, tmp_path: 
 
 
 def targets(case: Case, generator: random.Random, target: str, running: Command) -> list[psutil.Process]:
+    """Return the processes that get the signal; none if the run is over or has no worker."""
     if target == "a worker":
         workers = [process for process in case.study.processes() if "spawn_main" in " ".join(process.cmdline())]
         return generator.sample(workers, min(1, len(workers)))
@@ -289,9 +290,9 @@ def prefect_server(study: TinyStudy) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def background(module: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a Python module with its arguments and children beside the block."""
-    command = [sys.executable, "-P", "-m", *module.split()]
+def background(module_and_arguments: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Python module and its children beside the block."""
+    command = [sys.executable, "-P", "-m", *module_and_arguments.split()]
     with subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True) as process:
         try:
             yield process

@@ -51,6 +51,7 @@ def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Return a function that runs a command within the test; changes of the environment are undone."""
+    # set before the deletion, so that monkeypatch also undoes what a command sets
     for name in ("HF_HUB_OFFLINE", "FORCE_COLOR", "GITHUB_ACTIONS"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
@@ -72,7 +73,7 @@ def toy(tmp_path: Path) -> Toy:
 
 
 def unconfigured_environment(home: Path) -> dict[str, str]:
-    """Return environment variables with a home of Prefect, and without other settings of Prefect and NO_PROXY."""
+    """Return environment variables with a home of Prefect, without its other settings, and without NO_PROXY."""
     prefixes = ("PREFECT_", "NO_PROXY", "no_proxy")
     variables = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     return variables | {"PREFECT_HOME": str(home)}

@@ -13,13 +13,13 @@ from swaymeter.flows.cli.terminal import TerminalProgress, log_to, speed, summar
 from swaymeter.tasks.measures.stored_chunks import Cost
 
 
-def console_of(terminal: bool) -> Console:
-    return Console(file=io.StringIO(), width=400, force_terminal=terminal)
+def new_console(*, is_terminal: bool) -> Console:
+    return Console(file=io.StringIO(), width=400, force_terminal=is_terminal)
 
 
 @pytest.fixture
 def console() -> Console:
-    return console_of(terminal=False)
+    return new_console(is_terminal=False)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_without_a_terminal_a_heartbeat_names_running_steps(console: Console) ->
 
 
 def test_a_terminal_shows_bars_instead_of_lines() -> None:
-    console = console_of(terminal=True)
+    console = new_console(is_terminal=True)
     progress = TerminalProgress(console)
     with progress:
         progress.set_totals({"score": 1})
@@ -168,9 +168,9 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     assert "run the same command again: only what failed is computed" in printed(console)
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_findings_come_once_before_the_notes(terminal: bool) -> None:
-    console = console_of(terminal)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_findings_come_once_before_the_notes(is_terminal: bool) -> None:
+    console = new_console(is_terminal=is_terminal)
     progress = TerminalProgress(console, "mine")
     with progress:
         progress.set_totals({"report": 1})

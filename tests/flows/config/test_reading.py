@@ -139,7 +139,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
 def test_no_message_has_words_of_pydantic(section: str, value: Any, tmp_path: Path) -> None:
     for key in SECTIONS[section].model_fields:
         path, _, source = section.partition(" ")
-        content: Any = {key: value} if not source or key == "source" else {"source": source, key: value}
+        content: Any = {"source": source, key: value} if source else {key: value}
         for outer_key in reversed(path.split(".") if path else []):
             content = {outer_key: [content] if outer_key == "models" else content}
         assert not re.search("should|Field|required|Input|[Tt]uple|<class|pattern", message_of(tmp_path, content))

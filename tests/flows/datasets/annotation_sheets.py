@@ -27,9 +27,13 @@ def fill(file: Path, values: Values) -> Path:
     sheet["value"] = [
         values.get(name, {}).get(field) for name, field in zip(sheet["question_id"], sheet["field"], strict=True)
     ]
-    sheet.to_excel(file, index=False) if is_xlsx else sheet.to_csv(file, index=False)
+    if is_xlsx:
+        sheet.to_excel(file, index=False)
+    else:
+        sheet.to_csv(file, index=False)
     return file
 
 
 def values_of_choices(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:
+    """Return the values of a sheet with a choice for each of the first questions."""
     return {question.question_id: {"choice": choice} for question, choice in zip(questions, choices, strict=False)}

@@ -95,5 +95,5 @@ def test_utilisation_is_share_of_largest_change(without: float, with_context: fl
 @pytest.mark.parametrize("number", [math.nan, -0.1, 1.5])
 def test_number_that_is_no_probability_is_refused(number: float) -> None:
     for pair in ((number, 0.5), (0.5, number)):
-        with pytest.raises(ScoreError, match="not a probability"):
+        with pytest.raises(ScoreError, match="in place of a probability"):
             continuous_utilisation(*pair)

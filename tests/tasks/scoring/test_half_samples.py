@@ -44,7 +44,7 @@ def test_one_answer_has_no_standard_error() -> None:
 
 def test_unusable_counts_and_scores_are_refused() -> None:
     for count in (-1, 1):
-        with pytest.raises(UsageError, match=f"{count} half-samples"):
+        with pytest.raises(UsageError, match=f"half_samples is {count}"):
             draw_halves(10, count, 0, "q")
     with pytest.raises(ScoreError, match="half-sample 1 has the score nan"):
         standard_error([1.0, float("nan")], 10)

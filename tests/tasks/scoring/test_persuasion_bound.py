@@ -37,5 +37,5 @@ def test_bound_without_common_tokens_is_zero() -> None:
 
 @pytest.mark.parametrize("value", [0.5, float("nan")])
 def test_value_that_is_no_probability_is_refused(value: float) -> None:
-    with pytest.raises(ScoreError, match="the sum must be at most 1"):
+    with pytest.raises(ScoreError, match="must sum to at most 1"):
         persuasion_bound([{"a": value}, {"a": -1.0}], [0.5, 0.5])

@@ -66,9 +66,11 @@ class Application:
 
 
 def reply_from_passage(prompt: str) -> str:
-    """Return the value in the passage of a prompt."""
+    """Return the value in the passage of a prompt, or a reply without a value."""
     value = VALUE.search(prompt)
-    return value[1] if value else PROBE_REPLY if PROBE_WORD in prompt else "I do not know."
+    if value:
+        return value[1]
+    return PROBE_REPLY if PROBE_WORD in prompt else "I do not know."
 
 
 @pytest.fixture

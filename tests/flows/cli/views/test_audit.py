@@ -29,7 +29,7 @@ from tests.data.warehouse.small_study import Row, build_study, row, table
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
-# The means are over 40 replies to 30 questions, and over 4 replies to 4 questions. The ends of the interval follow.
+# The numbers are: replies, questions, the mean over the replies, and the two ends of its interval.
 FOLLOWS_RIGHT = MeasuredQuantity("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
 FOLLOWS_WRONG = MeasuredQuantity("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
@@ -286,7 +286,7 @@ def write_run(
         run_columns: Columns of the run; `label` and `prompt` are columns of its variant.
     """
 
-    numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
+    verdicts_with_context = {f"q {number}": VERDICTS[letter] for number, letter in enumerate(verdicts)}
     context = {
         "context_id": "c",
         "condition": "conflicting",
@@ -306,10 +306,13 @@ def write_run(
             condition=condition,
             verdict=verdict,
         )
-        for name, with_context in numbered
-        for context_id, condition, verdict in (("none", "none", closed_book), ("c", "conflicting", with_context))
+        for name, verdict_with_context in verdicts_with_context.items()
+        for context_id, condition, verdict in (
+            ("none", "none", closed_book),
+            ("c", "conflicting", verdict_with_context),
+        )
     ]
-    questions: list[Row] = [row(table("questions"), question_id=name, **columns) for name, _ in numbered]
+    questions: list[Row] = [row(table("questions"), question_id=name, **columns) for name in verdicts_with_context]
     variant_columns = {name: run_columns.pop(name) for name in ("label", "prompt") if name in run_columns}
     study = {
         "questions": questions,

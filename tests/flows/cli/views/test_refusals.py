@@ -1,4 +1,4 @@
-"""A refused audit changes no study and leaves no new one; its message does not mention the study file."""
+"""A refused audit changes no study and leaves no new study; its message does not mention the study file."""
 
 from pathlib import Path
 

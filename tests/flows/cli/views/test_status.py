@@ -39,7 +39,7 @@ def test_a_reason_is_printed_once_in_full(width: int) -> None:
     assert text.endswith("2 done, 0 missing, 5 blocked, 1 failed, 1 damaged in workspaces/small\n")
 
 
-def test_stages_and_open_relations_have_a_line_each() -> None:
+def test_stages_and_unfinished_relations_have_a_line_each() -> None:
     lines = [" ".join(line.split()) for line in printed(ROWS, 200).splitlines()]
     assert lines[:5] == [
         "fetch 1 of 2 done, 1 failed capital, father",
