@@ -133,6 +133,11 @@ def read_rows(
         needed = {"persuasion": FEWEST_SAMPLES, "unchanged": 2 * FEWEST_SAMPLES}.get(threshold.quantity, 0)
         if study.measures["answers"]["samples"] < needed:
             raise UsageError(f"{threshold}: the threshold needs sampled answers; add --samples {needed} or more")
+        if needed and "coherent_persuasion" not in study.measures:
+            raise UsageError(
+                f"{threshold}: an audit with a model at a server measures no persuasion; name only models on this "
+                "machine, or leave the threshold out"
+            )
     return read
 
 

@@ -206,7 +206,10 @@ def test_persuasion_and_unchanged_need_enough_samples(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="add --samples 10 or more"):
         audit.read_rows(enough, thresholds_of([], ["unchanged.supporting=0.1"]), tmp_path)
     assert audit.read_rows(enough, persuasion, tmp_path).questions
-    assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
+    served = study_of(tmp_path, models=("m@http://127.0.0.1:1/v1",), samples=5)
+    with pytest.raises(UsageError, match="name only models on this machine"):
+        audit.read_rows(served, persuasion, tmp_path)
+    assert ["coherent_persuasion" in study.measures for study in (few, enough, served)] == [False, True, False]
 
 
 def test_study_of_audit_has_options_of_audit(tmp_path: Path) -> None:
