@@ -38,14 +38,16 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
     names: dict[str, str] = {}
     for _ in range(_DRAWS_PER_NAME * count + 100):
         if len(names) == count:
-            return list(names.values())
+            break
         name = draw.fill(draw.choose(patterns))
         if _is_valid(name):
             names.setdefault(name.casefold(), name)
-    raise InputError(
-        f"class {entity_class}: {count} invented names are requested, but the parts of the class give only "
-        f"{len(names)} names; set `invented_entities` lower, or add parts in data/catalog/{FILE}"
-    )
+    if len(names) < count:
+        raise InputError(
+            f"class {entity_class}: {count} invented names are requested, but the parts of the class give only "
+            f"{len(names)} names; set `invented_entities` lower, or add parts in data/catalog/{FILE}"
+        )
+    return list(names.values())
 
 
 class _Draw:
@@ -72,5 +74,5 @@ class _Draw:
 def _is_valid(name: str) -> bool:
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
     is_allowed = name_parts().forbidden_words.isdisjoint(words)
-    repeats = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None
-    return is_allowed and not repeats and len(name) in LENGTHS
+    has_repetition = len(set(words)) < len(words) or _REPETITION.search(name.casefold()) is not None
+    return is_allowed and not has_repetition and len(name) in LENGTHS

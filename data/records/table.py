@@ -80,11 +80,7 @@ class Table:
         for column, values in zip(self.columns, columns, strict=True):
             if not column.nullable and values.null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
-            if not pa.types.is_floating(_innermost_element(values.type)):
-                continue
-            while pa.types.is_list(values.type):
-                values = pc.list_flatten(values)
-            if not pc.all(pc.is_finite(values), min_count=0).as_py():
+            if not all(pc.all(pc.is_finite(part), min_count=0).as_py() for part in _floating_parts(values)):
                 raise ValueError(f"table {self.name}: {column.name} is NaN or infinite in a row")
         return arrow_table
 
@@ -107,6 +103,19 @@ class Table:
         return array
 
 
+def _floating_parts(values: "pa.Array") -> Iterator["pa.Array"]:
+    """Yield the arrays of floating-point numbers in an array, its lists and its structs."""
+    import pyarrow as pa
+
+    if pa.types.is_list(values.type):
+        yield from _floating_parts(values.flatten())
+    elif pa.types.is_struct(values.type):
+        for part in values.flatten():
+            yield from _floating_parts(part)
+    elif pa.types.is_floating(values.type):
+        yield values
+
+
 def table_digest(rows: "pa.Table") -> str:
     """Return the SHA-256 (hex) of a table's columns and values, in the order of its rows."""
     columns = (buffer for column in rows.columns for buffer in _canonical(column.chunks, column.type))
@@ -114,7 +123,7 @@ def table_digest(rows: "pa.Table") -> str:
 
 
 def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[Any]:
-    """Yield a column's bytes, which do not depend on its layout in Arrow: which values are NULL, lengths, values.
+    """Yield a column's bytes, independent of its layout in Arrow: first its NULLs, then lengths, then values.
 
     The chunks of a column stay apart, because a copy of all of them may not fit into memory.
     """

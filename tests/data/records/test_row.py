@@ -83,9 +83,17 @@ def test_rows_of_another_form_are_refused(wrong: dict[str, Any], message: str) -
         FLEET.of([GJOA, wrong])
 
 
-@pytest.mark.parametrize(("column_type", "value"), [("DOUBLE", math.nan), ("DOUBLE[]", [1.0, None, -math.inf])])
+@pytest.mark.parametrize(
+    ("column_type", "value"),
+    [
+        ("DOUBLE", math.nan),
+        ("DOUBLE[]", [1.0, None, -math.inf]),
+        ("STRUCT(metres DOUBLE)[]", [{"metres": 1.0}, {"metres": math.nan}]),
+    ],
+)
 def test_a_number_that_is_not_finite_is_refused(column_type: str, value: Any) -> None:
-    depths = Table("depths", "a depth", (Column("depth", column_type, "how deep", nullable=True),))
+    parts = (Column("metres", "DOUBLE", "how deep"),) if column_type.startswith("STRUCT") else ()
+    depths = Table("depths", "a depth", (Column("depth", column_type, "how deep", nullable=True, parts=parts),))
     assert depths.of([{"depth": None}]).num_rows == 1
     with pytest.raises(ValueError, match="table depths: depth is NaN or infinite in a row"):
         depths.of([{"depth": None}, {"depth": value}])
