@@ -4,7 +4,7 @@ Keys, file names, caches and published folders contain digests. Each function th
 same content in every version.
 
 SHA-256 is for digests that people or other programs compare. BLAKE3 is for large files that Swaymeter writes. BLAKE2 is
-for short ids, and for large files that a study reads (`swaymeter.data.storage.remembered`).
+for short ids, and for large files that a study reads (`swaymeter.data.storage.remembered`). SHA-1 is for git's digests.
 """
 
 import base64
@@ -28,7 +28,7 @@ _PIECE = 1 << 16
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
-    """Return the SHA-256 (hex) of parts, one after the other; a text is encoded as UTF-8."""
+    """Return the SHA-256 (hex) of the joined parts; a text is encoded as UTF-8."""
     return sha256_of_all(parts)
 
 

@@ -65,7 +65,7 @@ class UsageError(SwaymeterError):
 
 
 class StudyFileError(UsageError):
-    """A study file has an unknown key or an impossible value."""
+    """A study file that cannot be read, or that has an unknown key or an impossible value."""
 
 
 class UnknownName(UsageError):
@@ -88,7 +88,7 @@ class ServiceTimeout(ServiceError):
 
 
 class ServiceBudget(ServiceError):
-    """A run has sent all requests that it may send, or the service refuses more requests or demands a long pause."""
+    """The end of a run's requests to a service: their limit is reached, or the service requires too long a pause."""
 
 
 class ServiceClosed(ServiceError):
@@ -108,7 +108,7 @@ class WorkspaceError(SwaymeterError):
 
 
 class WorkspaceBusy(WorkspaceError):
-    """Another run holds this workspace."""
+    """A workspace, a database or a published folder that another process is using."""
 
 
 class ModelError(SwaymeterError):
@@ -116,7 +116,7 @@ class ModelError(SwaymeterError):
 
 
 class ScoreError(SwaymeterError):
-    """A score that is not a finite number, with the query and the context that gave it."""
+    """A score that cannot be computed or used, such as NaN, or the score of a prompt beyond the window."""
 
 
 class WorkFailed(SwaymeterError):

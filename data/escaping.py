@@ -1,4 +1,4 @@
-r"""Escaping of texts, with one function for each format: terminal, HTML, XML, JSON, Markdown, LaTeX and spreadsheets.
+r"""Escaping of texts, with functions for each format: terminal, HTML, XML, JSON, Markdown, LaTeX and spreadsheets.
 
 Texts of models, files, servers and people are untrusted: they may have sequences that a terminal obeys, a browser runs,
 a spreadsheet computes or LaTeX executes.
@@ -206,7 +206,7 @@ def looks_like_formula(text: str) -> bool:
 
 
 def is_computed(text: str) -> bool:
-    """Return True for a text that a program might compute: a formula but no number, or a first tab or line break."""
+    """Return True if a program might compute the text: a formula, or a text that begins with a tab or line break."""
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 

@@ -1,4 +1,4 @@
-"""An ordered registry of named items: measures, sources, figures, comparisons."""
+"""An ordered registry of named items, such as measures, sources, statistics and figures."""
 
 from collections.abc import Iterable
 from typing import Protocol, TypeVar

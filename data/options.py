@@ -207,7 +207,7 @@ def _problem(entry: Any, section: type[BaseModel]) -> Problem:
         return Problem(path_of_key, f"expected keys with values; known keys: {keys}")
     if message := _MESSAGES.get(_SAME_MESSAGE.get(kind, kind)):
         meaning = _meanings(section).get(str(path_of_key[0]), "") if path_of_key else ""
-        description = " ".join(meaning.split()) or "Write another one"
+        description = " ".join(meaning.split()) or "Write another text"
         slots = {**entry.get("ctx", {}), "input": _shown(entry["input"]), "description": description.removesuffix(".")}
         return Problem(path_of_key, message.format(**slots))
     return Problem(path_of_key, entry["msg"].removeprefix("Value error, "), kind == _UNKNOWN)

@@ -20,7 +20,7 @@ OBJECT_IS_SUBJECT = _reason("object_is_subject", "Subject and object bear the sa
 NOT_A_VALUE = _reason(
     "not_a_value", "The subject's item has the object neither as a preferred nor as a normal value of the property."
 )
-DOUBLED = _reason("doubled", "Another entry of the list is the same fact, or leads to the same page.")
+DOUBLED = _reason("doubled", "Another entry of the list is the same fact or question, or leads to the same page.")
 NOT_EDITED = _reason("not_edited", "No readable revision added or changed the value.")
 NO_PAGE = _reason("no_page", "The subject has no article in the English Wikipedia.")
 PAGE_MISSING = _reason("page_missing", "The article that the subject's item names does not exist.")

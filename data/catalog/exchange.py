@@ -1,6 +1,6 @@
 """Rules that exchange the words of two groups in a sentence, such as he and she.
 
-The rules are in exchange.yaml; users' files may have pairs of words. Each word of a pair is replaced by its
+The bundled rules are in exchange.yaml; a user's file may have pairs of its own. Each word of a pair is replaced by its
 counterpart, with the capitals of the word. "her" and "his" may be in two pairs. The next word then decides between the
 two counterparts:
 
@@ -31,12 +31,13 @@ WordPair = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     for first, second in pairs:
-        if braces := sorted({*"{}"} & {*first, *second}):
+        if braces := sorted(set("{}") & set(first + second)):
             raise ValueError(f"{first!r}, {second!r}: write the words without {braces[0]!r}, which marks slots")
         if first.lower() == second.lower():
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, counterparts in _counterparts(pairs).items():
-        if len(counterparts) > (limit := 2 if word in OWNERS else 1):
+        limit = 2 if word in OWNERS else 1
+        if len(counterparts) > limit:
             raise ValueError(
                 f"{word!r} is in {len(counterparts)} pairs; keep at most {limit} of the pairs with {word!r}"
             )
@@ -65,6 +66,7 @@ class Exchange:
         counterparts = _counterparts(self.pairs)
         longest_first = sorted(counterparts, key=len, reverse=True)
         words = "|".join(f"({re.escape(word)})" for word in longest_first)
+        # A word after "{" is the name of a slot.
         pattern = re.compile(rf"(?<![\w{{])(?:{words})(?!\w)", re.IGNORECASE)
         return pattern.sub(self._counterpart([counterparts[word] for word in longest_first]), text)
 
@@ -90,7 +92,7 @@ class Exchange:
 
 
 def _counterparts(pairs: tuple[tuple[str, ...], ...]) -> dict[str, list[str]]:
-    """Return the counterparts by the word in small letters, in the order of the pairs."""
+    """Return the counterparts of each word, in the order of the pairs; the words are in small letters."""
     counterparts: dict[str, list[str]] = {}
     for first, second in pairs:
         counterparts.setdefault(first.lower(), []).append(second)

@@ -112,7 +112,7 @@ class GroupTexts(Options):
         return tuple(exchanged)
 
     @model_validator(mode="after")
-    def _consistent(self) -> "GroupTexts":
+    def _check_texts(self) -> "GroupTexts":
         wrong = []
         for kind, queries in (("open", self.open), ("closed", self.closed)):
             for index, text in enumerate(queries):
@@ -120,7 +120,8 @@ class GroupTexts(Options):
                 check = checked_question if is_question else checked_beginning
                 wrong += _problems((kind, index), check, text, self.slots)
         for name, sentences in self.sets.items():
-            for index, sentence in enumerate(sentences if self.contexts[name].exchanged is None else ()):
+            is_copy = self.contexts[name].exchanged is not None  # the sentences of the other set are checked
+            for index, sentence in enumerate(() if is_copy else sentences):
                 key = "contexts", name, "sentences", index
                 slots = self.slots if "{" in sentence.text or "}" in sentence.text else ()
                 wrong += _problems(key, _single_line, sentence.text, slots)
@@ -149,9 +150,10 @@ def group_texts(file: Path) -> GroupTexts:
 
 
 def own_or_bundled_file(path: str, ending: str) -> Path:
-    """Return the user's file with this path; without a user's file, the bundled file with this name and ending."""
-    file = FOLDER / f"{path}{ending}"
-    return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
+    """Return the user's file with this path; if only a bundled file has this name and ending, the bundled file."""
+    own, bundled = Path(path), FOLDER / f"{path}{ending}"
+    has_bundled = re.fullmatch("[a-z-]+", path) is not None and bundled.is_file()
+    return bundled if has_bundled and not own.is_file() else own
 
 
 def bundled_names(ending: str) -> str:

@@ -65,11 +65,13 @@ def _answer_slots(*required: str, optional: str = "") -> AfterValidator:
 
     A required slot occurs once, and the optional slot at most once. A prompt with {question} may have {about} once.
     """
+    has_question = "question" in required
+    checked_names = ("context", "question") if has_question else ("context", "question", "about")
 
     def check(prompt: str) -> str:
-        if "question" in required and prompt.count("{about}") > 1:
+        if has_question and prompt.count("{about}") > 1:
             raise ValueError("may have the slot {about} only once")
-        for name in ("context", "question", *(() if "question" in required else ("about",))):
+        for name in checked_names:
             count = prompt.count(f"{{{name}}}")
             if name == optional and count < 2:
                 continue
@@ -100,7 +102,7 @@ class AnswerPrompts:
     """The instructions for short answers, with and without a context.
 
     Attributes:
-        with_context: the request with a context; the slot {context} is here or in `system_with_context`.
+        with_context: the request with a context; the slot {context} is in this text or in `system_with_context`.
         plain_with_context: the plain text with a context, for models without a chat template.
         about: the sentence that names the page of a question; "" for no sentence.
         system_with_context: the system message with a context; None if `system` is used with a context, too.
@@ -142,7 +144,7 @@ class AnswerPrompts:
 
 @dataclass(frozen=True, config=ENTRY)
 class NamesPrompt:
-    """The prompt for invented names, with their class, such as films, and with examples, one a line."""
+    """The prompt for invented names: {things} are a class, such as films, and {examples} are names, one a line."""
 
     chat: Annotated[Text, _slots("things", "examples")]
     plain: Annotated[Text, _slots("things", "examples")]

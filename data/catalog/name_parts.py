@@ -67,7 +67,8 @@ def name_parts() -> NameParts:
     """Return the content of name_parts.yaml; InputError for a slot without an earlier list, or for an unknown class."""
     classes: dict[str, NamesOfClass] = {}
     fillers: dict[str, tuple[str, ...]] = {}
-    _add_fillers("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
+    common_parts = validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts"))
+    _add_fillers("parts", common_parts, fillers)
     for name, entry in mapping(FILE, "classes").items():
         classes[name] = validated(f"{FILE}: classes.{name}.", NamesOfClass, entry)
         _add_fillers(f"classes.{name}.parts", classes[name].parts, fillers)

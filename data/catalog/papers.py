@@ -40,7 +40,7 @@ class Item:
         key: key of the item, such as `du-fig-2`.
         shows: content of the item.
         differs: how this project's version differs from the item; None without a difference.
-        lacks: reason why this project has no version of the item; None if it has one.
+        lacks: reason why this project has no version of the item; None if there is a version.
     """
 
     key: str

@@ -19,7 +19,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
 ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
-"""Configuration of the dataclass of every entry: unknown keys and infinite numbers are refused."""
+"""Configuration of the dataclass of every entry: unknown keys, NaN and infinite numbers are refused."""
 
 Text = Annotated[str, Field(pattern=r"\S")]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -79,7 +79,7 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
 
 
 def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
-    """Return the mapping below a top-level key of a YAML file; InputError for an empty mapping."""
+    """Return the mapping below a top-level key of a YAML file; InputError for a missing or empty mapping."""
     content_of_key = document(filename, user_bytes).get(key)
     if not isinstance(content_of_key, dict) or not content_of_key:
         raise InputError(f"{filename}: the key `{key}` must contain entries, each a key with a value")

@@ -118,7 +118,7 @@ class Relation:
     unit: Text | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         if self.reverse != bool(re.match("reverse[A-Z]", self.name)):
             verb = "must" if self.reverse else "must not"
             raise ValueError(
@@ -134,17 +134,18 @@ class Relation:
             raise ValueError("unit: only the object classes `number` and `quantity` may have a unit; leave `unit` out")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
         groups |= {f"contexts.{kind}": templates for kind, templates in self.contexts.items()}
-        keys: dict[str, str] = {}
+        first_keys: dict[str, str] = {}  # by text
         for group, templates in groups.items():
             for index, template in enumerate(templates):
                 key = f"{group}[{index}]"
-                if (first_key := keys.setdefault(template.casefold(), key)) != key:
+                first_key = first_keys.setdefault(template.casefold(), key)
+                if first_key != key:
                     raise ValueError(f"{key} has the same text as {first_key}: {template!r}")
         return self
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """The IRIs of the predicate, each after `reverse-` for a reversed relation, as Du et al. 2024 write them."""
+        """The IRIs of the predicate; for a reversed relation, each begins with `reverse-`, as in Du et al. 2024."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
 
     @property
@@ -245,7 +246,7 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
 
 
 def _negated(beginning: str) -> str | None:
-    """Return a beginning with its verb denied; None without such a verb."""
+    """Return a beginning with its verb denied; None if it has no verb that can be denied (`published_form`)."""
     if match := _INCLUDE.search(beginning):
         return beginning[: match.start()] + _NEGATED_INCLUDE[match[1]]
     match = _BE.match(beginning)

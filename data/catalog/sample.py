@@ -75,7 +75,7 @@ def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
     """Return the bundled real facts of one relation or of all; UnknownName for an unknown relation."""
     if name is None:
         return rows("facts.csv", CatalogFact)
-    relation_name = relation(name).name
+    relation_name = relation(name).name  # raises UnknownName
     return tuple(fact for fact in facts() if fact.relation == relation_name)
 
 

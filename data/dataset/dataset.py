@@ -115,9 +115,9 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
         texts = (question.object, question.replacement, question.original_context, question.counter_memory_context)
         dispute = by_texts.get((question.page or "", *texts))
         if dispute is not None:
-            names = ("edit_revisions", "hidden_edits", "subject_popularity", "page_revision", "retrieved_at")
-            counts = {name: getattr(dispute, name) for name in names}
-            question = replace(question, edits=dispute.reversions, **counts)
+            columns = ("edit_revisions", "hidden_edits", "subject_popularity", "page_revision", "retrieved_at")
+            current_values = {column: getattr(dispute, column) for column in columns}
+            question = replace(question, edits=dispute.reversions, **current_values)
         updated.append(question)
     return updated
 
@@ -156,7 +156,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
     rows: list[dict[str, Any]] = []
     warnings = []
     for part, files in sorted(by_part.items()):
-        *_, newest = max(files)
+        newest = max(files)[-1]
         rows += read_parquet(newest)[0].to_pylist()
         if len(files) > 1:
             subject = " ".join(filter(None, part[:2]))  # `StepId.subject` and `StepId.part`; stage and product follow
@@ -169,8 +169,9 @@ def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> s
     """Return the digest of the records, whatever their order and the order of the items in their lists."""
     rows = []
     for record in records:
-        row = as_row(record).items()
-        rows.append({name: sorted(value, key=_sort_key) if isinstance(value, list) else value for name, value in row})
+        row = as_row(record)
+        lists = {name: sorted(value, key=_sort_key) for name, value in row.items() if isinstance(value, list)}
+        rows.append({**row, **lists})
     digest_columns = [column.name for column in table.columns if column.in_digest]
     return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in digest_columns]))))
 

@@ -35,9 +35,10 @@ Value = str | int | float | tuple[str, ...] | None
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
-"""Names of two SQL files (data/warehouse/sql). The rows of REPLIES are greedy replies to questions.
+"""Names of two SQL files (data/warehouse/sql).
 
-The rows of QUERIES are queries of the study with their susceptibilities.
+A row of REPLIES is a question, closed-book or with a context, with its greedy reply and the scores of its replies. A
+row of QUERIES is a query with its susceptibility.
 """
 BETWEEN = "\x1f"
 """Separator between the ids of a question and its context; ids may have spaces, but no control character."""
@@ -70,7 +71,7 @@ SQL_NAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 ROW_TYPES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 """Row types of items from a source, by kind."""
 DIGITS = 5
-"""Decimals of the numbers in a snapshot; more would make a year of runs too large."""
+"""Decimals of the numbers in a snapshot; with more decimals, the snapshots of a year would be too large."""
 STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding |model called )")
 """Names of the settings that every database has; only a completed run stores the other settings, such as versions."""
 UP, DOWN = "larger", "smaller"
@@ -88,8 +89,9 @@ class Snapshot:
     Attributes:
         dataset: Facts and questions.
         settings: Prompts, decodings, seed, parameters of measures and versions, as JSON by name.
-        frames: Rows of REPLIES and QUERIES, by these names, with the columns of `IDS` and `COLUMNS`. Replies also have
-            the column context_id: a digest of the columns `context` and `texts`, not the id in the database.
+        frames: Rows of REPLIES and QUERIES, by these names, with model, dtype and the columns of `IDS` and `COLUMNS`.
+            Replies also have the column context_id: a digest of the columns `context` and `texts`, not the id in the
+            database.
     """
 
     dataset: Dataset
@@ -105,10 +107,14 @@ class Snapshot:
         """
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
-                kind: tuple(_record(row_type, json_object(state)) for key, state in items.items() if key[0] == kind)
+                kind: tuple(
+                    _record(row_type, json_object(state))
+                    for (item_kind, *_), state in items.items()
+                    if item_kind == kind
+                )
                 for kind, row_type in ROW_TYPES.items()
             }
-            settings = {key[3]: state for key, state in items.items() if key[0] == "setting"}
+            settings = {name: state for (kind, _, _, name), state in items.items() if kind == "setting"}
             return cls(Dataset(Path(), records["fact"], (), records["question"]), settings, _frames(items))
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(
@@ -130,7 +136,7 @@ class Snapshot:
             items = warehouse.frame("states_of_last_run")
             settings_of_run = items[items["kind"] == "setting"]
             states = zip(settings_of_run["item"], settings_of_run["state"], strict=True)
-            versions = {name: state for name, state in states if not STUDY_SETTING.match(name)}
+            versions = {setting: state for setting, state in states if not STUDY_SETTING.match(setting)}
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
                 kind: tuple(from_row(row_type, row) for row in warehouse.table(table_of(row_type)).to_pylist())
@@ -377,8 +383,10 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
                 "database again"
             ) from None
         texts |= {f"{name}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
-        texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
-        texts |= {f"model called {row['label']} ({row['dtype']})": row["model"]} if row["label"] else {}
+        if row["decoding"]:
+            texts[f"decoding {row['decoding']}"] = row["decoding_parameters"] or "none"
+        if row["label"]:
+            texts[f"model called {row['label']} ({row['dtype']})"] = row["model"]
     texts["seed"] = ", ".join(sorted({str(row["seed"]) for row in variants}))
     texts["models"] = ", ".join(sorted({f"{row['label'] or row['model']} ({row['dtype']})" for row in variants}))
     return {name: json.dumps(value, ensure_ascii=False) for name, value in texts.items()}

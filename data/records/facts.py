@@ -187,7 +187,7 @@ class Shard:
     tokens: Annotated[int | None, Meaning("tokens of the index; NULL for a file")]
     unreadable: Annotated[int, Meaning("documents that were left out; in a text file, bytes that are not UTF-8")]
     problem: Annotated[str | None, Meaning("location and problem of the first unreadable document; NULL: none")]
-    digest: Annotated[str, Meaning("digest of the file's bytes, or of the names and sizes of an index's files")]
+    digest: Annotated[str, Meaning("digest of the file's bytes; empty for an index")]
     counted_at: Annotated[str, Meaning("time of counting (UTC, ISO 8601)", in_digest=False)]
 
 

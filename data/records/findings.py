@@ -123,7 +123,7 @@ class Claim:
 
     @property
     def line(self) -> str:
-        """The claim on one line. A single number is cut at its first semicolon; several are written as `brief`."""
+        """The claim on one line. A single number is cut at its first semicolon; several numbers appear as `brief`."""
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
@@ -180,9 +180,10 @@ class Bar:
         variant: label of the variant; "" if there is only one.
         n: number of replies, or of queries.
         main: name of the main part, such as `wrong`; in a bar of shares, its share is written beside the bar.
-        name: name of the main part's number in thresholds, such as `follow.supporting`; "" if `threshold` is not None,
-            and for a number that thresholds cannot name.
-        threshold: the share, not its bound, that is compared with thresholds; None if it is the main part's share.
+        name: name of the main part's number in thresholds, such as `follow.supporting`; "" if the bar has a
+            `threshold`, and for a number that thresholds cannot name.
+        threshold: the share, not its bound, that is compared with thresholds in place of the main part's share; None if
+            the main part's share is compared.
         counted: the replies that the share `threshold` counts, such as `wrong or both`.
     """
 
@@ -209,8 +210,9 @@ class Bar:
         """The text of `threshold`, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" without one."""
         if self.threshold is None:
             return ""
-        number = f"{whole_percent(self.threshold.mean)}% {self.threshold.interval}".strip()
-        words = f"{self.threshold.name} {number if self.has_shares else f'{self.threshold.count} of {self.n}'}"
+        share = f"{whole_percent(self.threshold.mean)}% {self.threshold.interval}".strip()
+        number = share if self.has_shares else f"{self.threshold.count} of {self.n}"
+        words = f"{self.threshold.name} {number}"
         return f"{words} ({self.counted})" if self.counted else words
 
 

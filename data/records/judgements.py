@@ -9,7 +9,7 @@ from swaymeter.data.records.row import Meaning, table
 
 Choice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
-"""Decisions of a person on a question of a live source; all but accept and change reject the question."""
+"""Decisions of a person on a question from Wikidata or Wikipedia; all but accept and change reject the question."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "verdict": ("context", "original", "both", "neither", "refusal"),

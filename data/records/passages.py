@@ -67,7 +67,8 @@ def _fill_line(line: str, values: Mapping[str, object]) -> str:
     """Fill the slots of a line, and remove the commas and brackets around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
-        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))  # "(, 2020)" and "(Atlas, )"
+        line = re.sub(r",\s*\)", ")", line)  # "(Atlas, )"
+        line = re.sub(r"\(\s*,\s*", "(", line)  # "(, 2020)"
         line = re.sub(r"\s*\(\s*\)", "", line)
         line = re.sub(r"  +", " ", line).strip()
     return _SLOT.sub(lambda slot: str(values[slot[1]]), line)

@@ -55,7 +55,7 @@ class QuestionContext:
     ] = ()
     evidence_set: Annotated[
         str | None,
-        Meaning("the set of passages, such as supporting+conflicting; NULL for a context that no set combines"),
+        Meaning("the set of passages, such as supporting+conflicting; NULL for a context without a set"),
     ] = None
     passage_order: Annotated[str | None, Meaning("the order of the set, such as right_first; NULL without a set")] = (
         None
@@ -181,7 +181,7 @@ class Question:
 
     @builtins.property
     def printable_name(self) -> str:
-        """The question's id; the beginning of the question if the id is a digest, because a user's file has no ids."""
+        """The question's id; the beginning of the question if a user's file has no ids, so that the id is a digest."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 
@@ -215,6 +215,8 @@ def both_contexts(
         forms: the original answer in every form.
         replacement: the counter-memory answer.
     """
-    texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
-    first, second = (QuestionContext(name, name, (Passage(text),), answers) for name, (text, answers) in texts.items())  # type: ignore[arg-type]
-    return first, second
+    original_answers = tuple(dict.fromkeys(forms))
+    return (
+        QuestionContext("original", "original", (Passage(original),), original_answers),
+        QuestionContext("counter_memory", "counter_memory", (Passage(counter_memory),), (replacement,)),
+    )

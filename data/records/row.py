@@ -51,7 +51,7 @@ class WikidataId(_Identifier):
 
 
 class RelationName(_Identifier):
-    """The name of a relation: a YAGO predicate, a Wikidata property, or `disputable`; only letters and digits."""
+    """The name of a YAGO predicate, a Wikidata property or another relation: a letter, then letters and digits."""
 
     __slots__ = ()
     form = r"[A-Za-z][A-Za-z0-9]{0,63}"
@@ -137,6 +137,7 @@ def as_row(record: Any) -> dict[str, Any]:
 
 @cache
 def _plain_fields(row_type: type) -> tuple[tuple[str, ...], dict[str, Callable[[Any], Any]]]:
+    """Return the names of all fields, and the functions that convert the fields whose values are not plain."""
     converters = {name: _plain_converter(kind) for name, kind in _kinds(row_type).items()}
     return tuple(converters), {name: convert for name, convert in converters.items() if convert}
 
@@ -174,6 +175,7 @@ def _hints(row_type: type) -> dict[str, Any]:
 
 
 def _kinds(row_type: type) -> dict[str, Any]:
+    """Return the type of each field, without None."""
     return {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(row_type).items()}
 
 
@@ -209,7 +211,8 @@ def _sql_type(kind: Any) -> str | None:
         element = _sql_type(get_args(kind)[0])
         return element and f"{element}[]"
     if is_dataclass(kind):
-        return f"STRUCT({', '.join(f'{column.name} {column.type}' for column in columns_of(kind))})"  # type: ignore[arg-type]
+        columns = columns_of(kind)  # type: ignore[arg-type]
+        return f"STRUCT({', '.join(f'{column.name} {column.type}' for column in columns)})"
     if get_origin(kind) is Literal:
         kind = type(get_args(kind)[0])
     return next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)

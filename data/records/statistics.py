@@ -60,7 +60,7 @@ def end_error(clusters: int) -> float:
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelStatistic):
-    """A test of two groups of scores, of queries (as in the papers), of answers or of entities (decision 0014)."""
+    """A test of two groups; a row of a group is a query (as in the papers), an answer or an entity (decision 0014)."""
 
     comparison: Annotated[str, Meaning("name of the comparison, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
@@ -90,18 +90,21 @@ class GroupTest(ModelStatistic):
 
 @table(
     "group_comparisons",
-    "one test of two groups of entities, of two sets of contexts, or of two kinds of contexts",
+    "one test of two groups of entities, of two sets of contexts, or of two labels or strengths of contexts",
     key=("comparison", "within", "group_a", "group_b", "measure", "model", "dtype", "relation", "query_type"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupComparison(ModelStatistic):
-    """A test between labels, types, sets of contexts, or kinds of contexts; the unit of analysis is an entity."""
+    """A test between labels or types of entities, or between sets, labels or strengths of contexts.
+
+    The unit of analysis is an entity.
+    """
 
     comparison: Annotated[
         str, Meaning("property that differs between the groups: label, type, set, context or strength")
     ]
     within: Annotated[
-        str, Meaning("the type, label or kind of contexts that both groups share; all: not limited to one")
+        str, Meaning("the type or label of the entities, or the label of the contexts, in both groups; all: any")
     ]
     measure: Annotated[str, Meaning("the score that is compared: susceptibility or persuasion")]
     test: Annotated[str, Meaning("permutation of entities, or sign flip if both groups have the same entities")]
@@ -221,7 +224,7 @@ class ModelDifference(ModelStatistic):
         str,
         Meaning("the compared quantity, as in tasks/statistics/models.py: follows, keeps, correct and others"),
     ]
-    condition: Annotated[str, Meaning("the context before the question; all for queries")]
+    condition: Annotated[str, Meaning("the context before the question; all: several conditions together, or queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("answers, or queries, that both models have; each counts once")]
     clusters: Annotated[int, Meaning("subjects or questions of the answers, or entities, which the bootstrap draws")]

@@ -83,7 +83,8 @@ class Reading:
                 yield block
 
     def _text(self) -> Iterator[Piece]:
-        decoder, is_first = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"), True
+        decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        is_first = True
         for block in chain(self._blocks(), [b""]):
             if is_first:
                 self._refuse_utf_16(block)
@@ -98,7 +99,9 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        parts, size, number = list[bytes](), 0, 0  # parts of the unfinished line, their bytes, number of earlier lines
+        parts: list[bytes] = []  # of the unfinished line
+        size = 0  # number of bytes of these parts
+        number = 0  # number of lines before the unfinished line
         for block in chain(self._blocks(), [b"\n"]):  # the line break ends the last line
             if not number and not size:
                 self._refuse_utf_16(block)
@@ -172,7 +175,7 @@ def _invalid_bytes(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """Return the ending that decides a file's format, such as ".jsonl" of "a.JSONL.gz"; None for another format."""
+    """Return the ending that decides a file's format, such as ".jsonl" of "a.JSONL.gz"; None if unsupported."""
     endings = [ending.lower() for ending in file.suffixes]
     is_packed = bool(endings) and endings[-1] in PACKED
     if is_packed and len(endings) > 1:
@@ -204,7 +207,7 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
-    """Return the name and path of a file, or of each shard in a folder; the path from the folder names a shard."""
+    """Return the name and path of a file, or of each shard in a folder, named by its path within the folder."""
     if path.is_dir():
         all_files = sorted(file for file in path.rglob("*") if file.is_file())
         unsupported = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]

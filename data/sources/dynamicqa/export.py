@@ -66,12 +66,12 @@ def _original_file(
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> list[OmittedQuestion]:
-    """Write the three files, all or none, and return the questions that no file can represent."""
+    """Write the three files, all or none, and return the questions that no file can represent, with reasons."""
     files = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
         for partition, (file, _) in files.items():
             stack.enter_context(replacing_file(folder / FILES[partition])).write_bytes(content_of(file))
-    return [question for _, omitted in files.values() for question in omitted]
+    return [omitted_question for _, omitted in files.values() for omitted_question in omitted]
 
 
 def _cells(question: Question, partition: Partition, context: str, index: int) -> dict[str, str]:

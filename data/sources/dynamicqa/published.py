@@ -162,7 +162,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     edits = cells.edits()
     context = cells.text("context")
     if partition == "disputable":
-        changed, relation = slots.replace_object(context, answer, replacement), DISPUTABLE
+        relation = DISPUTABLE
+        changed = slots.replace_object(context, answer, replacement)
         context_flags: tuple[str, ...] = () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
         original, counter_memory = context, changed or ""
     else:
@@ -176,7 +177,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         except InputError:
             raise cells.error("prop", "is not a valid relation name") from None
     dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))
-    page, page_revision = (dispute_path[1], int(dispute_path[2]) or None) if dispute_path else (None, None)
+    page = dispute_path[1] if dispute_path else None
+    page_revision = int(dispute_path[2]) or None if dispute_path else None
     # s_pop_new and o_pop_new are checked, and not stored.
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality", is_count=False)
@@ -238,24 +240,23 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
             f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "
             "download the files"
         )
+    if options.folder:
+        file = digest_of_named_file(Path(options.folder) / FILES[partition], "questions.folder")
+    else:
+        file = access.address("dynamicqa")
     return {
         "source": "dynamicqa",
         "version": VERSION,
         "partition": partition,
         "relations": catalog.property_names_digest(),
-        "file": digest_of_named_file(Path(options.folder) / FILES[partition], "questions.folder")
-        if options.folder
-        else access.address("dynamicqa"),
+        "file": file,
     }
 
 
-PUBLISHED = QuestionSource(
-    "dynamicqa",
-    PublishedQuestions,
-    _key,
-    lambda options, partition, access: FetchedQuestions(
-        questions(Path(options.folder), partition)
-        if options.folder
-        else downloaded(partition, access.session("dynamicqa"))
-    ),
-)
+def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
+    if options.folder:
+        return FetchedQuestions(questions(Path(options.folder), partition))
+    return FetchedQuestions(downloaded(partition, access.session("dynamicqa")))
+
+
+PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)

@@ -87,11 +87,13 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     datatype = literal.datatype or ""
     value = literal.value.strip()
     if datatype.startswith(_UNITS):
-        number, words = _number(value), units.get(datatype) or _unit_by_iri(datatype)
+        number = _number(value)
+        words = units.get(datatype) or _unit_by_iri(datatype)
         if number is None or words is None:
             return None
-        # "metre" and "metres" are one unit, which is written as in the relation.
-        return f"{number} {relation.unit if _singular(relation.unit or '') == _singular(words) else words}"
+        # "metre" and "metres" are the same unit, which is written as in the relation.
+        is_unit_of_relation = _singular(relation.unit or "") == _singular(words)
+        return f"{number} {relation.unit if is_unit_of_relation else words}"
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:
         return _date(value, _DATES[kind])
