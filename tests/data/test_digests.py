@@ -1,4 +1,7 @@
-"""Fixed values of digests and random draws, because file names, keys and caches contain them."""
+"""Fixed values of digests and random draws.
+
+File names, keys and caches contain digests, and results depend on draws.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

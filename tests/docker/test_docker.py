@@ -1,4 +1,7 @@
-"""Commands of the compose file, which run as plain processes on a real PostgreSQL, without a container engine."""
+"""The compose file, the file for Kubernetes and the Dockerfile.
+
+Commands of the compose file run as plain processes on a real PostgreSQL, without a container engine.
+"""
 
 import os
 import pwd
@@ -219,19 +222,19 @@ def test_a_deployment_scores_on_two_dask_workers(
     tmp_path: Path,
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    local_services, deployment = deployed_server.services, deployed_server.deployments()["study"]["id"]
+    local_services, deployment_id = deployed_server.services, deployed_server.deployments()["study"]["id"]
     study = undisturbed[0].with_two_measures(tmp_path / "fewer.yaml").copy(tmp_path / "space", with_files=False)
     parameters = {"study": str(study.file), "workspace": str(study.workspace), "runner": "dask"}
     body = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
 
     def state() -> str:
-        return str(deployed_server.api.get(f"/flow_runs/{run}").json()["state_name"])
+        return str(deployed_server.api.get(f"/flow_runs/{run_id}").json()["state_name"])
 
     with ExitStack() as stack:
         names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu")
         processes = [worker, *(stack.enter_context(local_services.run(name)) for name in names)]
-        response = deployed_server.api.post(f"/deployments/{deployment}/create_flow_run", json=body)
-        run = response.raise_for_status().json()["id"]
+        response = deployed_server.api.post(f"/deployments/{deployment_id}/create_flow_run", json=body)
+        run_id = response.raise_for_status().json()["id"]
         address = local_services.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
         with distributed.Client(address, set_as_default=False) as client:
             wait_until(lambda: state() in {"Completed", "Failed", "Crashed"}, *processes, seconds=150)
@@ -252,9 +255,9 @@ def count_workers(api: httpx.Client) -> int:
     return len(api.post("/work_pools/swaymeter/workers/filter", json={}).json())
 
 
-def count_runs(api: httpx.Client, deployment: str) -> int:
-    """Count the runs that the server's scheduler has planned."""
-    return int(api.post("/flow_runs/count", json={"deployments": {"id": {"any_": [deployment]}}}).json())
+def count_runs(api: httpx.Client, deployment_id: str) -> int:
+    """Count the runs of a deployment, such as the runs that the server's scheduler has planned."""
+    return int(api.post("/flow_runs/count", json={"deployments": {"id": {"any_": [deployment_id]}}}).json())
 
 
 class Services:
@@ -263,7 +266,7 @@ class Services:
     def __init__(self, services: dict[str, Any], folder: Path, ports: Mapping[str, str]) -> None:
         self.services = services
         self.folder = folder
-        self.replace = {"server:": "127.0.0.1:", "dask-scheduler:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **ports}
+        self.replacements = {"server:": "127.0.0.1:", "dask-scheduler:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **ports}
 
     @contextmanager
     def run(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -298,8 +301,8 @@ class Services:
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def localise(self, text: str) -> str:
-        longest_first = sorted(map(re.escape, self.replace), key=len, reverse=True)
-        return re.sub("|".join(longest_first), lambda match: self.replace[match[0]], text)
+        longest_first = sorted(map(re.escape, self.replacements), key=len, reverse=True)
+        return re.sub("|".join(longest_first), lambda match: self.replacements[match[0]], text)
 
     def environment(self, name: str) -> dict[str, str]:
         foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
@@ -363,7 +366,7 @@ def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
 
 
 def create_database(environment: dict[str, str], port: int) -> None:
-    """Create the database, like the image of PostgreSQL."""
+    """Create the database, as the container image of PostgreSQL does."""
     subprocess.run(
         [str(POSTGRES[-1].parent / "createdb"), "-h", "127.0.0.1", "-p", str(port), environment["POSTGRES_DB"]],
         env={"PGUSER": environment["POSTGRES_USER"], "PGPASSWORD": environment["POSTGRES_PASSWORD"]},
@@ -372,10 +375,10 @@ def create_database(environment: dict[str, str], port: int) -> None:
     )
 
 
-def wait_until(happened: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 240) -> None:
+def wait_until(condition: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 240) -> None:
     """Wait until a condition holds, and fail at once if one of the processes has ended."""
     deadline = time.monotonic() + seconds
-    while not happened():
+    while not condition():
         assert [process.poll() for process in processes] == [None] * len(processes), "a service ended early"
         assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain"
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""Sessions that never wait, and the clock by which they sleep."""
+"""Sessions whose waits take no time, because they only put a clock forward."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,12 @@ def new_session(
     rerun: int = 0,
     **service: Any,
 ) -> Session:
-    """Return a session that never waits, of a service with these arguments; the folder has its cached responses."""
+    """Return a session whose waits only put the clock forward.
+
+    Args:
+        folder: The folder of cached responses.
+        service: Further arguments of `Service`.
+    """
     limits = {"requests_per_minute": 60_000, "timeout_s": 5, **service}
     options: dict[str, Any] = {"contact": contact, "offline": offline, "rerun": rerun}
     return Session(Service(address=address, **limits), cache=folder, now=clock.now, sleep=clock.sleep, **options)

@@ -30,7 +30,7 @@ def documents(shard: Reading) -> list[str]:
 def write_shard(folder: Path, ending: str, content: bytes) -> Path:
     file = folder / f"shard{ending}"
     if ending.endswith(".zst"):
-        middle = len(content) // 2
+        middle = len(content) // 2  # a file may join several compressed parts
         content = b"".join(pa.compress(part, "zstd", asbytes=True) for part in (content[:middle], content[middle:]))
     file.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
     return file
@@ -73,7 +73,7 @@ BROKEN = {
     b'{"id": "with no text", "text": null}': "has no text under 'text'",
     b"[1]": "has no text under 'text'",
     b'{"text": "a text of bytes that \xff are none"}': "is not UTF-8",
-    json.dumps({"text": "x" * 100}).encode(): "has more than 0 MiB",  # the limit of 90 bytes in MiB
+    json.dumps({"text": "x" * 100}).encode(): "has more than 0 MiB",  # the test's limit of 90 bytes, in MiB
 }
 
 
@@ -132,7 +132,7 @@ def test_a_truncated_file_is_refused(ending: str, tmp_path: Path) -> None:
         documents(Reading(file, "text"))
 
 
-def test_file_without_texts_is_named(tmp_path: Path) -> None:
+def test_file_without_readable_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is in UTF-16; save it as UTF-8"):
         documents(Reading(write_shard(tmp_path, ".txt", "a".encode("utf-16")), "text"))
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")

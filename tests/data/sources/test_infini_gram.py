@@ -36,7 +36,7 @@ def test_counts_are_requested_as_documented(tmp_path: Path) -> None:
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (WASHINGTON_COUNT, WASHINGTON_COUNT)
         assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), WASHINGTON_COUNT)
         assert api.count(()) == 7
-        assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6  # above both limits of the API
+        assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6  # limits: 4 names, 1,000 tokens
         assert api.occurrences(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
     count, spellings, corpus_size, near, occurrences = queries_of(server)
     assert spellings == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
@@ -64,22 +64,16 @@ def test_passage_has_its_position_in_the_document(tmp_path: Path) -> None:
 
 
 def test_operators_in_names_are_sent_as_words(tmp_path: Path) -> None:
-    with session_with_server(
-        tmp_path, *[json_response({"count": 1, "token_ids": [number]}) for number in range(3)]
-    ) as (
-        session,
-        server,
-    ):
+    script = [json_response({"count": 1, "token_ids": [number]}) for number in range(3)]
+    with session_with_server(tmp_path, *script) as (session, server):
         assert InfiniGramApi(session, INDEX).spellings("This AND That OR else") == ((0, 1, 2),)
     assert [query["query"] for query in queries_of(server)] == ["This", "AND That", "OR else"]
 
 
 def test_after_space_leaves_out_other_spellings(tmp_path: Path) -> None:
     index = WordIndex(["an Ion\nIon"])
-    with session_with_server(tmp_path, json_response({"count": 1, "token_ids": list(index.spellings("Ion")[0])})) as (
-        session,
-        _,
-    ):
+    response_after_space = json_response({"count": 1, "token_ids": list(index.spellings("Ion")[0])})
+    with session_with_server(tmp_path, response_after_space) as (session, _):
         api = InfiniGramApi(session, INDEX, index)
         assert (len(api.spellings("Ion")), api.after_space("Ion")) == (2, index.spellings("Ion")[:1])
 
@@ -152,7 +146,7 @@ POSITIONS = {
     "blocked": ({"token_ids": [], "blocked": True}, (0, 0, False, False)),
     "a whole document": ({"token_ids": [5, 5], "doc_len": 2}, (0, 0, True, True)),
 }
-"""Fields of a response; then `first`, `at`, `begins` and `ends` of the passage around token 100, which is a 5."""
+"""Fields of a response; then `first`, `at`, `begins` and `ends` of the passage around position 100, with token 5."""
 
 
 @pytest.mark.parametrize(("fields", "expected"), POSITIONS.values(), ids=POSITIONS)
@@ -174,7 +168,7 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_an_unrequested_document_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+def test_an_invalid_or_unrequested_passage_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     document = json.loads(response("document").body) | wrong
     with (
         session_with_server(tmp_path, json_response(document)) as (session, _),

@@ -41,7 +41,7 @@ def row(judged: str = "Oslo", value: str = "both", annotator: str = "Ada", **cel
     return keys | {"judged": judged, "value": value, "annotator": annotator} | cells
 
 
-def read(folder: Path, *rows: dict[str, str], name: str = "v.csv") -> tuple[Judgement, ...]:
+def write_and_read(folder: Path, *rows: dict[str, str], name: str = "v.csv") -> tuple[Judgement, ...]:
     write_judgements(folder / name, rows)
     return read_judgements([folder / name])
 
@@ -53,7 +53,7 @@ def write_text(file: Path, text: str) -> Path:
 
 @EACH_FORMAT
 def test_every_text_is_read_back(name: str, tmp_path: Path) -> None:
-    result = read(tmp_path, *(row(judged=text, note=text) for text in HOSTILE), name=name)
+    result = write_and_read(tmp_path, *(row(judged=text, note=text) for text in HOSTILE), name=name)
     assert [(judgement.judged, judgement.note) for judgement in result] == [(text, text) for text in HOSTILE]
     assert [judgement.row for judgement in result] == list(range(2, len(HOSTILE) + 2))
     assert [judgement.number for judgement in result] == list(range(1, len(HOSTILE) + 1))
@@ -104,14 +104,14 @@ def test_sheets_of_other_locales_are_read(separator: str, tmp_path: Path) -> Non
     ],
 )
 def test_wrong_rows_are_named_and_others_count(cells: dict[str, str], problem: str, tmp_path: Path) -> None:
-    wrong, right = read(tmp_path, row(**cells), row(judged="Rome"))
+    wrong, right = write_and_read(tmp_path, row(**cells), row(judged="Rome"))
     assert (wrong.problem or "").startswith(problem)
     assert wrong.location == "v.csv, row 2"
     assert right.problem is None
 
 
 def test_contradictory_judgements_of_one_person_do_not_count(tmp_path: Path) -> None:
-    result = read(tmp_path, row("x y"), row("x  y ", "neither", "ada"), row("x y", "both", "Ben"), row("x y"))
+    result = write_and_read(tmp_path, row("x y"), row("x  y ", "neither", "ada"), row("x y", "both", "Ben"), row("x y"))
     assert [judgement.problem for judgement in result] == [
         "Ada says 'both' here and 'neither' in v.csv, row 3; neither counts, so delete one of the two",
         "Ada says 'neither' here and 'both' in v.csv, row 2; neither counts, so delete one of the two",
@@ -121,16 +121,16 @@ def test_contradictory_judgements_of_one_person_do_not_count(tmp_path: Path) -> 
 
 def test_majority_of_people_decides_and_tie_does_not(tmp_path: Path) -> None:
     tie = [row(), row(value="neither", annotator="Ben")]
-    problems = {judgement.problem for judgement in read(tmp_path, *tie)}
+    problems = {judgement.problem for judgement in write_and_read(tmp_path, *tie)}
     assert problems == {"people differ; another person has to decide"}
-    result = read(tmp_path, *tie, row(annotator="Cem"), name="w.csv")
+    result = write_and_read(tmp_path, *tie, row(annotator="Cem"), name="w.csv")
     assert [judgement.problem for judgement in result] == [None, "most people say something else", None]
     assert [judgement.is_outvoted for judgement in result] == [False, True, False]
 
 
 def test_corrections_of_a_question_outvote_nobody(tmp_path: Path) -> None:
     cells = {"field": "answer", "context_id": ""}
-    result = read(tmp_path, row(value="Oslo", **cells), row(value="Rome", annotator="Ben", **cells))
+    result = write_and_read(tmp_path, row(value="Oslo", **cells), row(value="Rome", annotator="Ben", **cells))
     assert [judgement.problem for judgement in result] == [None, None]
 
 
@@ -194,7 +194,7 @@ def test_unreadable_files_are_refused(
         read_judgements([tmp_path / name])
 
 
-def test_large_unpacked_workbook_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workbook_above_a_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_judgements(tmp_path / "v.xlsx", [row()])
     for limit in ("LARGEST_FILE", "MAX_ROWS"):
         with monkeypatch.context() as patch:

@@ -138,7 +138,8 @@ def test_sample_has_facts_with_sources_and_filled_contexts() -> None:
     assert {(type(fact.relation), fact.relation, fact.licence) for fact in facts} == {
         (RelationName, "capital", sample.LICENCE)
     }
-    for question in (question for partition in PARTITIONS for question in sample.questions(partition)):
+    questions = [question for partition in PARTITIONS for question in sample.questions(partition)]
+    for question in questions:
         assert question.object in question.original_context
         assert question.replacement in question.counter_memory_context
         assert SLOT not in question.original_context + question.counter_memory_context
@@ -197,7 +198,7 @@ def test_snippet_is_restored_from_its_two_contexts(snippet: str, answer: str, re
     assert restored == snippet or len(snippet) == len(restored)  # another snippet may give the same contexts
 
 
-def test_equal_answers_make_every_mention_a_slot() -> None:
+def test_equal_answers_make_every_whole_word_a_slot() -> None:
     context = "Iran, an Iranian state: Iran"
     assert slots.snippet_of(context, context, "Iran", "Iran") == "[ENTITY], an Iranian state: [ENTITY]"
 
@@ -213,7 +214,7 @@ def test_equal_answers_make_every_mention_a_slot() -> None:
         ("[ENTITY] Oslo", "[ENTITY] Lima"),
     ],
 )
-def test_contexts_of_different_snippets_give_none(original: str, counter_memory: str) -> None:
+def test_contexts_without_a_common_snippet_give_none(original: str, counter_memory: str) -> None:
     assert slots.snippet_of(original, counter_memory, "Oslo", "Lima") is None
 
 
@@ -243,7 +244,7 @@ def test_broken_rules_of_a_snippet_are_named(snippet: str, flags: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("property_id", "words", "relation"),
+    ("property_id", "label", "relation"),
     [
         ("P106", "occupation", "occupation"),
         ("P19", "place of birth", "birthPlace"),  # the name in the catalog
@@ -263,22 +264,22 @@ def test_broken_rules_of_a_snippet_are_named(snippet: str, flags: tuple[str, ...
         ("", "place of burial", "placeOfBurial"),
     ],
 )
-def test_property_is_named_by_catalog_words_or_id(property_id: str | None, words: str | None, relation: str) -> None:
-    assert relation_of(property_id, words) == relation
+def test_property_is_named_by_catalog_label_or_id(property_id: str | None, label: str | None, relation: str) -> None:
+    assert relation_of(property_id, label) == relation
 
 
-@pytest.mark.parametrize("words", [None, "", "...", "1st place"])
-def test_questions_without_an_id_need_usable_words(words: str | None) -> None:
+@pytest.mark.parametrize("label", [None, "", "...", "1st place"])
+def test_questions_without_an_id_need_usable_labels(label: str | None) -> None:
     with pytest.raises(InputError, match="is not a valid relation name"):
-        relation_of(None, words)
+        relation_of(None, label)
 
 
 def relations(*listed: tuple[str, str | None]) -> dict[str, str]:
-    names = relations_of((WikidataId(property_id), words) for property_id, words in listed)
+    names = relations_of((WikidataId(property_id), label) for property_id, label in listed)
     return {str(property_id): str(name) for property_id, name in names.items()}
 
 
-def test_properties_of_equal_words_are_named_by_ids() -> None:
+def test_properties_with_equal_labels_are_named_by_ids() -> None:
     assert relations(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
         "P361": "P361",
         "P1": "P1",

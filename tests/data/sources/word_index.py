@@ -16,8 +16,8 @@ _TOKEN = re.compile(r" ?\w+|\s|[^\w\s]")
 class WordIndex:
     """An index of documents, and its tokenizer.
 
-    A token is a word with the space before it, another white space or a sign. Each part of the index is a string. In
-    the string, a token is the character whose code is the token's number. END stands before each document.
+    A token is a word (with the space before it, if any), another white space or a sign. Each part of the index is a
+    string. In the string, a token is the character whose code is the token's number. END stands before each document.
     """
 
     def __init__(self, documents: Sequence[str], parts: int = 1) -> None:

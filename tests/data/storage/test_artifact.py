@@ -41,7 +41,7 @@ def test_digest_depends_only_on_the_rows(artifact: TableArtifact) -> None:
     artifact.write(ROWS, {"seconds": 99})
     after = artifact.check()
     assert after.digest == before.digest == FACTS.digest(ROWS)
-    assert after.path != before.path  # the digest in its name covers the metadata, too
+    assert after.path != before.path  # the digest in the file's name covers the metadata, too
     artifact.write(OTHER_ROWS)
     assert artifact.check().digest != before.digest
     assert len(artifact.files()) == 1
@@ -50,8 +50,8 @@ def test_digest_depends_only_on_the_rows(artifact: TableArtifact) -> None:
 def test_forced_table_replaces_the_earlier_table(artifact: TableArtifact) -> None:
     other = replace(artifact, key_inputs={**artifact.key_inputs, "seed": 8})
     other.write(ROWS)
-    for number in (5, 7):  # the numbers of two runs with --force
-        forced = replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number})
+    for milliseconds in (5, 7):  # the times of two runs with --force
+        forced = replace(artifact, key_inputs={**artifact.key_inputs, FORCED: milliseconds})
         assert forced.check().state == "missing"
         forced.write(OTHER_ROWS)
         assert (forced.check().state, artifact.check().state, other.check().state) == ("done", "missing", "done")

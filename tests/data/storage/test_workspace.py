@@ -304,20 +304,21 @@ def test_a_failure_is_noted_until_it_is_forgotten(workspace: Workspace) -> None:
 
 
 MODEL = "/models/" + "deep/" * 30
+"""A name so long that the slugs of its steps are cut, and therefore equal."""
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [(("step", "of one study"), ("step", "of another")), ((f"{MODEL} · capital", "k"), (f"{MODEL} · father", "k"))],
 )
 def test_failures_belong_to_their_step_and_inputs(
-    one: tuple[str, str], other: tuple[str, str], workspace: Workspace
+    first: tuple[str, str], second: tuple[str, str], workspace: Workspace
 ) -> None:
-    workspace.note_failure(*one, "no weights")
-    assert workspace.failure_reason(*other) is None
-    workspace.note_failure(*other, "no disk")
-    workspace.forget_failure(*other)
-    assert (workspace.failure_reason(*one), workspace.failure_reason(*other)) == ("no weights", None)
+    workspace.note_failure(*first, "no weights")
+    assert workspace.failure_reason(*second) is None
+    workspace.note_failure(*second, "no disk")
+    workspace.forget_failure(*second)
+    assert (workspace.failure_reason(*first), workspace.failure_reason(*second)) == ("no weights", None)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"text"'])

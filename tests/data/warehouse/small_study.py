@@ -33,7 +33,9 @@ def row(table: Table, **values: Any) -> Row:
             return None
         if column.parts:
             return []  # a list of STRUCT
-        return defaults.get(column.type, [defaults[column.type.rstrip("[]")]])
+        if column.type in defaults:
+            return defaults[column.type]
+        return [defaults[column.type.rstrip("[]")]]  # a list with the default of its type
 
     cells = {column.name: default(column) for column in table.columns}
     assert values.keys() <= cells.keys()
@@ -47,10 +49,10 @@ def small_study() -> dict[str, list[Row]]:
     content = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     return {
         name: [
-            row(table(name), **rows["common"], **dict(zip(rows["columns"], cells, strict=True)))
-            for cells in rows["rows"]
+            row(table(name), **listed["common"], **dict(zip(listed["columns"], cells, strict=True)))
+            for cells in listed["rows"]
         ]
-        for name, rows in content.items()
+        for name, listed in content.items()
     }
 
 

@@ -138,7 +138,7 @@ NOT_RUN = [
     "CREATE TYPE more AS ENUM ('a'); CREATE SEQUENCE of_numbers; CREATE SCHEMA further",
     "CREATE TABLE more (n INTEGER); ALTER TABLE facts ADD COLUMN more INTEGER",
 ]
-"""Changes of a database by others; no command reads the changed tables and views."""
+"""Changes of a database by others, to parts that no command reads."""
 
 
 def change(database: Path, sql: str) -> None:

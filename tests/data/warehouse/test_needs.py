@@ -25,7 +25,7 @@ def _aggregates() -> set[str]:
 
 
 def needs_of(sql: str) -> set[str]:
-    """Return the tables and views of a query that must each have rows; otherwise, the query returns no rows."""
+    """Return the tables and views that a query needs: if any of them is empty, the query returns no rows."""
     ((tree,),) = duckdb.execute("SELECT json_serialize_sql(?::VARCHAR)", [sql]).fetchall()
     (statement,) = json.loads(tree)["statements"]
     return _needs_of_node(statement["node"], {})

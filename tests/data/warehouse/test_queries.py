@@ -321,7 +321,7 @@ def test_mean_does_not_depend_on_row_order(name: str, tmp_path: Path) -> None:
     assert means[0] == [pytest.approx(0.2)]
 
 
-def test_views_include_views_that_views_read() -> None:
+def test_views_that_a_view_reads_are_included() -> None:
     query = NamedQuery("mine", "SELECT * FROM instances")
     names = [view.name for view in with_views([query, query])]
     assert sorted(names) == ["answers_of_questions", "instances", "mine", "question_contexts", "stated_answers"]
@@ -363,8 +363,8 @@ def test_runtimes_are_compared_on_the_same_device(tmp_path: Path) -> None:
         for relation in ("author", "resumed")
         for run in (susceptibility_run, fisher_run)
     ]
-    # In relation author, each measure has a device of its own. In relation resumed, each query has one, as if
-    # another machine had resumed the run.
+    # In relation author, each measure has a device of its own. In relation resumed, each query has a
+    # device of its own, as if another machine had resumed the run.
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
         resumed = [{**score, "relation": "resumed", "device": f"device {n}"} for n, score in enumerate(study[name])]
@@ -427,7 +427,8 @@ def test_levels_include_all_followed_answers(tmp_path: Path, answers: int) -> No
     scores = pd.Series([score["persuasion"] for score in study["persuasion"]])
     for start, follows in enumerate(("context", "original")):
         expected, group = scores[start::3], frame[frame["follows"] == follows]
-        by_level, by_entity = group[group["entity"].isna()], group[group["level"].isna()]  # a row has either column
+        # A row has a level or an entity.
+        by_level, by_entity = group[group["entity"].isna()], group[group["level"].isna()]
         for rows in (by_level, by_entity):
             assert rows["answers"].sum() == len(expected)
             for column, values in (("persuasion", expected), ("squared_persuasion", expected**2)):

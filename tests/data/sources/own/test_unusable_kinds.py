@@ -8,14 +8,14 @@ import pytest
 from swaymeter.data.sources.own.rows import UnusableKinds, unusable_kinds
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 
-MISSING, MAPPED = "column context_answer is missing", "--map context_answer=old_answer"
+MISSING, OPTION = "column context_answer is missing", "--map context_answer=old_answer"
 
 
 def row(kind: str, **cells: Any) -> dict[str, Any]:
     return {"id": "q", "question": "Who?", "answer": "I", "context": "It is I.", "kind": kind, **cells}
 
 
-def nested(kind: str, **cells: Any) -> dict[str, Any]:
+def row_with_contexts(kind: str, **cells: Any) -> dict[str, Any]:
     return {"question": "Who?", "answer": "I", "contexts": [{"kind": kind, "text": "It is I.", **cells}]}
 
 
@@ -27,16 +27,21 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
         (
             [row("supporting", note=1, old_answer=""), row("conflicting", old_answer="we")],
             {"1"},
-            UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer; add {MAPPED}"),
+            UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer; add {OPTION}"),
         ),
+        # "a" is no kind
         ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, UnusableKinds()),
         ([row("supporting", context_answer=""), row("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
         (
-            [nested("supporting"), nested("conflicting", old="we")],
+            [row_with_contexts("supporting"), row_with_contexts("conflicting", old="we")],
             {"1"},
             UnusableKinds(("conflicting",), f"{MISSING}; the file has old; add --map context_answer=NAME"),
         ),
-        ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
+        (
+            [row_with_contexts("supporting", answer="I"), row_with_contexts("conflicting")],
+            {"1"},
+            UnusableKinds(("conflicting",)),
+        ),
     ],
 )
 def test_a_kind_without_usable_rows_is_unusable(

@@ -145,9 +145,13 @@ class FaultServer(ThreadingHTTPServer):
 def serving(
     *script: ServedResponse, play: Callable[[ServedRequest], ServedResponse] | None = None, port: int = 0
 ) -> Iterator[FaultServer]:
-    """Run a server that plays the script; all later requests get its last response. Port 0 is any free port."""
+    """Run a server that plays the script, and then repeats the script's last response. Port 0 is any free port."""
     remaining = list(script)
-    with FaultServer(play or (lambda _: remaining.pop(0) if len(remaining) > 1 else remaining[0]), port) as server:
+
+    def next_response(_: ServedRequest) -> ServedResponse:
+        return remaining.pop(0) if len(remaining) > 1 else remaining[0]
+
+    with FaultServer(play or next_response, port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

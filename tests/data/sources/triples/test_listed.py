@@ -121,7 +121,7 @@ def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
         ("subject_id,property_id,object_id\nQ1,P1\n", "line 2: has 2 cells, and the header 3"),
     ],
 )
-def test_file_that_is_not_list_is_refused(content: str, message: str, tmp_path: Path) -> None:
+def test_file_that_is_not_a_list_is_refused(content: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "facts.csv"
     file.write_text(content)
     with pytest.raises(InputError, match=rf"facts\.csv.*{message}"):
@@ -156,7 +156,7 @@ def test_published_questions_are_a_list_of_facts(partition: Partition) -> None:
         assert triple.list_id == row["id"]
 
 
-POPQA = (
+POPQA_HEADER = (
     "id",
     "subj",
     "prop",
@@ -205,7 +205,7 @@ def popqa_row(number: int, prop: str = "occupation", **cells: str) -> list[str]:
 
 def write_popqa(folder: Path, *rows: list[str]) -> Path:
     file = folder / "test.tsv"
-    file.write_text(csv_text(POPQA, *rows, delimiter="\t"), newline="")
+    file.write_text(csv_text(POPQA_HEADER, *rows, delimiter="\t"), newline="")
     return file
 
 
@@ -283,7 +283,8 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: i
 
 
 def test_popqa_without_file_comes_from_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hub(tmp_path, monkeypatch, csv_text(POPQA, popqa_row(1), popqa_row(2), delimiter="\t").encode()) as server:
+    content = csv_text(POPQA_HEADER, popqa_row(1), popqa_row(2), delimiter="\t").encode()
+    with hub(tmp_path, monkeypatch, content) as server:
         triples = popqa(None)
         assert popqa(None, offline=True) == triples
     file = f"/ask/datasets/{DATASET}/resolve/main/test.tsv"
@@ -294,7 +295,7 @@ def test_popqa_without_file_comes_from_hub(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_changed_list_in_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hub(tmp_path, monkeypatch, csv_text(POPQA, popqa_row(1), delimiter="\t").encode()):
+    with hub(tmp_path, monkeypatch, csv_text(POPQA_HEADER, popqa_row(1), delimiter="\t").encode()):
         popqa(None)
     (file,) = tmp_path.glob("**/snapshots/**/test.tsv")
     file.write_bytes(file.read_bytes().replace(b"writer", b"waiter"))

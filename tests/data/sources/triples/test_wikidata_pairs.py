@@ -26,7 +26,7 @@ def has_article(number: int) -> bool:
 
 
 def occupations(number: int) -> set[int]:
-    """Return the occupation of a person; every fourth person has two."""
+    """Return the occupations of a person: two for every fourth person, one for the others."""
     return {OCCUPATIONS[number % 7]} | ({OCCUPATIONS[(number + 1) % 7]} if number % 4 == 0 else set())
 
 
@@ -79,7 +79,7 @@ def expected_pairs(seed: int) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("seed", [0, 1, -3])
 def test_subjects_have_one_fact_in_key_order(seed: int, wikidata: Dump) -> None:
     expected = expected_pairs(seed)
-    assert 60 < len(expected) < 80  # 80 people have an article, and some of them have an occupation without one
+    assert 60 < len(expected) < 80  # 80 people have an article, but the occupations of some of them have none
     assert pairs(triples_of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == expected
     assert pairs(triples_of_property(wikidata, OCCUPATION, 12, seed=seed)) == expected[:12]
     assert pairs(triples_of_property(wikidata, OCCUPATION, 1, seed=seed)) == expected[:1]

@@ -42,7 +42,7 @@ play_ada = playing(_ADA)
 
 
 def play_parts(request: ServedRequest) -> ServedResponse:
-    """Return the recorded part of the page's history that a request continues with."""
+    """Return the recorded part of the page's history at which a request continues."""
     continuations = [None, "20261120180852|10", "20261120180856|13", "20261120180859|16"]
     part = continuations.index(request.form.get("rvcontinue")) + 1
     return recorded_response(f"wikipedia/revisions_newer_limit3_part{part}.json")

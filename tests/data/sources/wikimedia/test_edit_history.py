@@ -101,6 +101,7 @@ def requested_contents(requests: Sequence[ServedRequest]) -> list[int]:
 
 
 def hidden(edit: Edit, *parts: str) -> Edit:
+    """Return the edit with these parts hidden; without arguments, the summary and the content are hidden."""
     return replace(edit, hidden=parts or ("comment", "content"))
 
 
@@ -229,7 +230,7 @@ def test_summary_of_an_undo_is_ignored(tag: str, open_wikidata: OpenWikidata) ->
 
 
 def random_edits(generator: random.Random, count: int) -> tuple[list[Edit], set[int]]:
-    """Return edits of two properties, most of them under Wikibase's summaries, and the revisions that changed P36."""
+    """Return edits of two properties, most of them with Wikibase's summaries, and the revisions that changed P36."""
     item: dict[str, dict[str, str]] = {}
     edits: list[Edit] = []
     for index in range(count):

@@ -68,7 +68,7 @@ def test_hostile_values_change_no_effect(hostile: str) -> None:
 
 
 def test_every_key_of_wikibase_is_classified() -> None:
-    # The keys of summaries in the branches REL1_39 and master of Wikibase, without the kind of entity.
+    # The keys of summaries in the branches REL1_39 and master of Wikibase, without their prefix (the kind of entity).
     listed = set((ANSWERS / "wikidata" / "edit_summary_keys.txt").read_text().split())
     assert len(listed) > 60
     assert listed - EDITS.keys() == set()

@@ -95,7 +95,7 @@ def test_contents_of_revisions_have_their_digests(open_wikipedia: OpenWikipedia)
     }
 
 
-def test_contents_are_requested_once_twenty_at_a_time(open_wikipedia: OpenWikipedia) -> None:
+def test_each_content_is_requested_once_in_batches(open_wikipedia: OpenWikipedia) -> None:
     def play(request: ServedRequest) -> ServedResponse:
         numbers = request.form["revids"].split("|")
         return page_response(
@@ -113,6 +113,7 @@ def test_contents_are_requested_once_twenty_at_a_time(open_wikipedia: OpenWikipe
 def test_slow_contents_are_requested_in_halves(open_wikipedia: OpenWikipedia) -> None:
     def play(request: ServedRequest) -> ServedResponse:
         is_small = request.form["revids"].count("|") < 2
+        # JSON that is cut short counts as a timeout of the service.
         return play_ada(request) if is_small else ServedResponse(b'{"query": {"pages": [')
 
     with serving(play=play) as server:
@@ -227,13 +228,13 @@ def test_timeout_of_the_database_is_a_timeout(open_wikipedia: OpenWikipedia) -> 
 
 
 @pytest.mark.parametrize(
-    ("codes", "transient"),
+    ("codes", "are_transient"),
     [(["maxlag"], True), (["maxlag", "readonly"], True), (["maxlag", "badvalue"], False), (["badvalue"], False)],
 )
-def test_errors_are_transient_if_each_is_transient(codes: list[str], transient: bool) -> None:
+def test_errors_are_transient_if_each_is_transient(codes: list[str], are_transient: bool) -> None:
     problem = error_of({"errors": [{"code": code, "text": f"{code} text", "module": "main"} for code in codes]})
     assert problem is not None
-    assert isinstance(problem, TransientError) is transient
+    assert isinstance(problem, TransientError) is are_transient
 
 
 @pytest.mark.parametrize("words", [{"info": "A"}, {"text": "A"}, {"html": "A"}, {"*": "A"}])

@@ -76,7 +76,7 @@ def test_each_part_is_hidden_separately(marks: dict[str, bool], hidden: str, ope
 
 
 @pytest.mark.parametrize(
-    ("entry", "registered"),
+    ("entry", "is_registered"),
     [
         ({"user": "Alice", "userid": 6}, True),
         ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
@@ -86,9 +86,9 @@ def test_each_part_is_hidden_separately(marks: dict[str, bool], hidden: str, ope
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
 )
-def test_only_permanent_accounts_are_registered(entry: Any, registered: bool, open_wikipedia: OpenWikipedia) -> None:
+def test_only_permanent_accounts_are_registered(entry: Any, is_registered: bool, open_wikipedia: OpenWikipedia) -> None:
     revision = read_revision({**ENTRY, **entry}, open_wikipedia)
-    assert revision.registered is registered
+    assert revision.registered is is_registered
     assert revision.user == entry["user"]
 
 

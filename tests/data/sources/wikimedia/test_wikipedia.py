@@ -100,7 +100,7 @@ WITH_TEXT = page_response(extract=TEXT, **REVISION)
 
 
 def open_with_lasting_pages(open_wikipedia: OpenWikipedia, server: FaultServer) -> Wikipedia:
-    """Open a client that caches pages forever, and other responses not at all."""
+    """Open a client that caches pages with a text forever, and other responses not at all."""
     return Wikipedia(open_wikipedia(server, cache_ttl_days=0).wiki, reuse_pages=True)
 
 

@@ -13,6 +13,7 @@ Content = dict[str, Any]
 _SITE = "https://wiki.example.org/wiki/"
 """The beginning of addresses of pages; unlike the server's address, it is the same in every process."""
 _RELATIVE = re.compile(r"(^|/)\.\.?(/|$)")
+"""A part "." or ".." of a title, which MediaWiki refuses."""
 
 
 def entities(wiki: Wiki, form: Form) -> Content:
@@ -30,7 +31,7 @@ def _entity(wiki: Wiki, entity_id: str) -> Content:
 
 
 def query(wiki: Wiki, form: Form, limit: int) -> Content:
-    """Return the response to action=query; more revisions or links than the limit are in continuations."""
+    """Return the response to action=query; revisions or links beyond the limit follow in continuations."""
     content, continuation = _revisions(wiki, form, limit) if "revids" in form else _titled_page(wiki, form, limit)
     end = {"continue": {**continuation, "continue": "||"}} if continuation else {"batchcomplete": True}
     return {**end, "query": content}

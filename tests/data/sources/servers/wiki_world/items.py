@@ -1,8 +1,9 @@
 """The contents of items.
 
 The values of statements are a mapping by property, then by the last letter of the statement's id:
-`{"P106": {"a": "Q101", "b": "Q102 deprecated"}}`. A value is an item, "?" (unknown), "-" (no value) or a text; a rank
-other than normal follows a space. A property with one statement may have the value alone: `{"P106": "Q101"}`.
+`{"P106": {"a": "Q101", "b": "Q102 deprecated"}}`. A value is an item, "?" (unknown), "-" (no value) or a text
+without spaces; a rank other than normal follows a space. A property with one statement may have the value alone:
+`{"P106": "Q101"}`.
 """
 
 import json
@@ -13,7 +14,7 @@ Values = Mapping[str, str | Mapping[str, str]]
 
 
 def snak(property_id: str, value: str) -> dict[str, Any]:
-    """Return a snak with an item (Q585), an unknown value (?), no value (-) or a text."""
+    """Return a snak, Wikibase's form of a value: with an item (Q585), an unknown value (?), no value (-) or a text."""
     if value in ("?", "-"):
         return {"snaktype": "somevalue" if value == "?" else "novalue", "property": property_id, "hash": "0"}
     datavalue: dict[str, Any] = {"value": value, "type": "string"}
@@ -53,10 +54,13 @@ def item_content(
     def texts(by_language: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {language: {"language": language, "value": text} for language, text in by_language.items() if text}
 
+    values_by_letter: dict[str, Mapping[str, str]] = {
+        property_id: {"a": value} if isinstance(value, str) else value for property_id, value in (values or {}).items()
+    }
     claims = {
-        property_id: [statement(property_id, letter, text) for letter, text in statements.items()]
-        for property_id, value in (values or {}).items()
-        if (statements := {"a": value} if isinstance(value, str) else value)
+        property_id: [statement(property_id, letter, text) for letter, text in by_letter.items()]
+        for property_id, by_letter in values_by_letter.items()
+        if by_letter
     }
     content = {
         "type": "item",

@@ -13,7 +13,7 @@ Revision = dict[str, Any]
 
 
 def hide(revision: Revision, parts: Iterable[str]) -> None:
-    """Hide parts of a revision, as an administrator does: "user", "comment" or "content"."""
+    """Hide parts ("user", "comment" or "content") of a revision, as an administrator does."""
     fields = {"user": ("user", "userid", "anon"), "comment": ("comment",), "content": ("sha1",)}
     for part in parts:
         for name in fields[part]:
@@ -23,7 +23,7 @@ def hide(revision: Revision, parts: Iterable[str]) -> None:
 
 @dataclass
 class Page:
-    """A page; `item_id` is the item about its subject, and `links` are the titles of articles."""
+    """A page; `item_id` is the item about its subject, and `links` are the titles of linked articles."""
 
     page_id: int
     title: str

@@ -21,7 +21,7 @@ PATHS: Mapping[str, str] = {
     "wembedder": "/api",
     "wikidata": "/sparql",
 }
-"""The path of each service in `swaymeter.data.sources.http.services.SERVICES`."""
+"""Paths of services, by their names in `swaymeter.data.sources.http.services.SERVICES`; `wikidata` answers only 404."""
 
 Before = Callable[[ServedRequest], ServedResponse | None]
 After = Callable[[ServedRequest, ServedResponse], ServedResponse]
@@ -43,7 +43,7 @@ def serving_world(
     Args:
         before: Sees each request first; a response other than None replaces the world's response.
         after: Sees each request with the world's response, and returns the response that is sent.
-        limit: The limit of revisions and links in a response, above which it has continuations.
+        limit: Number of revisions or links above which a response is continued in further responses.
     """
 
     def play(request: ServedRequest) -> ServedResponse:

@@ -26,7 +26,7 @@ class World:
         wikipedia: The wiki with articles.
         items: The latest arguments of `item_content` by the ids of items.
         views: The monthly page views by titles; they repeat after the last number.
-        similar_items: The most similar items of an item, the most similar first.
+        similar_items: The ids of similar items, the most similar first, by the id of an item.
     """
 
     wikidata: Wiki = field(default_factory=Wiki)
@@ -85,7 +85,8 @@ def world() -> World:
             changed_spans = optional[0] if optional else {}
             hidden = optional[1] if len(optional) > 1 else ()
             text = war["text"]
-            for number, span in (dict(enumerate(war["spans"], start=1)) | changed_spans).items():
+            spans = dict(enumerate(war["spans"], start=1)) | changed_spans
+            for number, span in spans.items():
                 text = text.replace(f"@{number}", span)
             invented.wikipedia.save(title, text, user=user, hidden=hidden)
         if "views" in war:
@@ -131,15 +132,15 @@ class War(NamedTuple):
 
 
 def _fact(ids: str) -> Fact:
-    subject, property_id, answer = ids.split()
-    return subject, property_id, answer
+    subject_id, property_id, object_id = ids.split()
+    return subject_id, property_id, object_id
 
 
 _OUTCOMES = {_fact(ids): outcome for ids, outcome in _data("facts").items()}
 FACTS = tuple(_OUTCOMES)
 """The list of facts."""
 EXPECTED = {fact: Expected(**outcome) for fact, outcome in _OUTCOMES.items() if isinstance(outcome, dict)}
-"""The expected question of each fact that has one."""
+"""The expected question of each usable fact."""
 UNUSABLE = {fact: outcome for fact, outcome in _OUTCOMES.items() if isinstance(outcome, str)}
 """The expected rejection reason of each other fact."""
 WARS = {title: tuple(War(**war) for war in page.get("disputes", ())) for title, page in _data("wars").items()}
