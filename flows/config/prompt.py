@@ -187,8 +187,8 @@ def _prompts_by_name(content: Any) -> Any:
             )
         if keys is None and name not in forms:
             raise ValueError(
-                f"{name} is no form of prompts; name one of the forms {', '.join(forms)}, or write keys of `prompt` "
-                f"below {name}"
+                f"{name} is no form of prompts; name one of the forms {', '.join(forms)}, or define a prompt of this "
+                "name by keys of `prompt` below the name"
             )
     return {str(name): {"form": name} if keys is None else keys for name, keys in content.items()}
 

@@ -14,7 +14,7 @@ continues is no end: "St" does not end before "." because "St. Louis" continues 
 each other, and their probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
 What it is not: persuasion of the next token, for which every token of the vocabulary is an answer. If the mass is
 small, most of the model's probable answers are outside the set.
-Source: this project, with the scores of Du et al. 2024, Eq. 2-4, who name the limitation to first tokens.
+Source: this project, with the scores of Du et al. 2024, Eq. 2-4, which use only first tokens.
 """
 
 from collections.abc import Sequence

@@ -137,7 +137,7 @@ EFFECTS_BY_FREQUENCY = Statistic(
     ("frequency_of_queries", "susceptibility_of_queries"),
     _effects_by_frequency,
 )
-"""Correlation, over relations, of the effect of familiarity with the counts of real entities in a corpus.
+"""Correlation over relations between the effect of familiarity and the counts of real entities in a corpus.
 
     familiarity_effect_size   Cohen's d of a relation's invented entities against its real entities, in susceptibility
     log_entity_count          mean, over a relation's real entities, of log10 (1 + number of the entity's occurrences)

@@ -21,7 +21,8 @@ def test_shares_assume_a_judge_for_undecided_replies() -> None:
     counts = verdicts.counted(rows)
     assert [counts[name] for name in verdicts.COLUMNS] == [4, 1, 1, 0, 2]
     assert counts["shares"] == pytest.approx(
-        # each of the four wrong verdicts is equally likely; two are sides if `both` is right, three if `neither` is
+        # A wrong judge states each of the four wrong verdicts equally often. If `both` is right, two of these count as
+        # "wrong side"; if `neither` is right, three.
         {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.1 * (2 + 3) / 4) / 4}
     )
 

@@ -13,8 +13,8 @@ import pytest
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
-class Prompts(int):
-    """The number of prompts of a chunk. A measure without prompts reports a plain `int`, a number of items."""
+class PromptCount(int):
+    """A number of prompts. For a measure without prompts, the same argument is a number of items, a plain `int`."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Kill:
         report, count_prompts = stored_chunks._chunk_reporter, stored_chunks.count_prompts
         chunks = events = 0
 
-        def report_and_count(progress: Any, done: int, prompts: int, total: int) -> Any:
+        def report_and_count(progress: Any, done: int, amount: int, total: int) -> Any:
             nonlocal chunks
-            if isinstance(prompts, Prompts) and prompts:
+            if isinstance(amount, PromptCount) and amount:
                 chunks += 1
-                os.write(log, b"." * prompts)
-            return report(progress, done, prompts, total)
+                os.write(log, b"." * amount)
+            return report(progress, done, amount, total)
 
         def die_at_moment(subject: Any) -> None:
             nonlocal events
@@ -59,7 +59,7 @@ class Kill:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         stored_chunks._chunk_reporter = report_and_count  # is called when a chunk begins
-        stored_chunks.count_prompts = lambda *arguments: Prompts(count_prompts(*arguments))
+        stored_chunks.count_prompts = lambda *arguments: PromptCount(count_prompts(*arguments))
         methods = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
         _call_before(*methods[self.moment], die_at_moment)
 

@@ -147,7 +147,7 @@ def _text(value: Any) -> str:
 def _number(value: Any) -> int:
     number = int(value)
     if not 0 <= number < LARGEST_VOCABULARY:
-        raise ValueError(f"{value!r} is neither a token id nor a number of tokens")
+        raise ValueError(f"{value!r} is not a token id or token count from 0 to {LARGEST_VOCABULARY - 1:,}")
     return number
 
 

@@ -296,7 +296,7 @@ class _ForwardPass:
         return 0  # unused by models that receive positions
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
-        """Return the attention of the new tokens, (1, heads, n, size), to their slots: (1, n, heads, size)."""
+        """Return the attention (1, n, heads, size) of the n new tokens, `query` (1, heads, n, size), to their slots."""
         self.windows.add(window)
         _, heads, _, size = query.shape
         outputs = []

@@ -26,7 +26,7 @@ def key(node: PlannedStep) -> str:
     return node.step.outputs["numbers"].key
 
 
-def test_empty_workspace_resolves_steps_without_needed_inputs(toy: Toy) -> None:
+def test_only_steps_without_needed_inputs_have_keys(toy: Toy) -> None:
     nodes = toy.graph().nodes
     assert {identity for identity, node in nodes.items() if node.step} == {FETCH_A, FETCH_B, TOTAL}
     assert {node.state for node in nodes.values()} == {"missing", "blocked"}

@@ -64,7 +64,7 @@ def test_outcome_follows_from_a_persons_verdict(study: Study) -> None:
     assert decisions(study, TEXTS, RULE_VERDICTS, judgement) == {"counter_memory": ("context", "persuaded", "Ada")}
 
 
-def test_original_verdict_counts_as_the_contexts_answer(study: Study) -> None:
+def test_original_is_the_answer_of_context_original(study: Study) -> None:
     assert decisions(study, TEXTS, RULE_VERDICTS, ("original", "Ask me later", "original")) == {
         "original": ("context", "persuaded", "Ada")
     }
