@@ -44,8 +44,8 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
             names.setdefault(name.casefold(), name)
     if len(names) < count:
         raise InputError(
-            f"class {entity_class}: {count} invented names are requested, but the parts of the class give only "
-            f"{len(names)} names; set `invented_entities` lower, or add parts in data/catalog/{FILE}"
+            f"class {entity_class}: {count} invented names are requested, but the name parts of this class give "
+            f"only {len(names)} names; set `invented_entities` lower, or add name parts in data/catalog/{FILE}"
         )
     return list(names.values())
 

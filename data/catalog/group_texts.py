@@ -100,13 +100,19 @@ class GroupTexts(Options):
         if other is None or other.exchanged is not None:
             raise _error(name, "exchanged", f"{context_set.exchanged!r} is not a set with `sentences`; name such a set")
         if self.exchange is None:
-            raise _error(name, "exchanged", "needs the key `exchange`; add it, with pairs of words or a bundled rule")
+            raise _error(
+                name,
+                "exchanged",
+                "needs the key `exchange` at the top level of the file; write pairs of words under `exchange`, or the "
+                "name of a bundled rule",
+            )
         exchanged = []
         for sentence in other.sentences:
             text = self.exchange(sentence.text)
             if text == sentence.text:
-                problem = f"the rule {self.exchange.name!r} exchanges no word of {sentence.text!r}"
-                raise _error(name, "exchanged", f"{problem}; add words to `exchange`, or write out the sentences")
+                problem = f"`exchange` has no word of {sentence.text!r}"
+                advice = "write a pair with a word of this sentence, or replace `exchanged` by `sentences`"
+                raise _error(name, "exchanged", f"{problem}; {advice}")
             label = sentence.label or context_set.label or other.label
             exchanged.append(sentence.model_copy(update={"text": text, "label": label}))
         return tuple(exchanged)

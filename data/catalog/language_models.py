@@ -47,14 +47,14 @@ class CatalogModel:
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
         if (self.hub is None) == (self.package is None):
-            raise ValueError("must name either a hub id or a package")
+            raise ValueError("must have either the key `hub` or the key `package`")
         return self
 
 
 def _slots(*names: str) -> AfterValidator:
     def check(prompt: str) -> str:
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
-            raise ValueError(f"must have the slots {', '.join(names)}, each once")
+            raise ValueError(f"must have exactly these slots, each once: {', '.join(f'{{{name}}}' for name in names)}")
         return prompt
 
     return AfterValidator(check)
@@ -183,7 +183,7 @@ class JudgePrompt:
     @model_validator(mode="after")
     def _check_verdicts(self) -> Self:
         if tuple(self.verdicts) != VERDICTS:
-            raise ValueError(f"must have the verdicts {', '.join(VERDICTS)}, in this order")
+            raise ValueError(f"the keys below `verdicts` must be, in this order: {', '.join(VERDICTS)}")
         return self
 
 

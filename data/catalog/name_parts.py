@@ -101,7 +101,7 @@ def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[s
     """Add the lists below a key of the file to `fillers`; InputError for a repeated name or an unknown slot."""
     for name, texts in lists.items():
         if name in fillers or name in DRAWN_SLOTS:
-            raise InputError(f"{FILE}: {key}: the name {name!r} is already used in this file; choose another name")
+            raise InputError(f"{FILE}: {key}: the name {name!r} is already used or reserved; choose another name")
         for text in texts:
             for slot in SLOT.findall(text):
                 if list_of_slot(slot) not in (*fillers, *DRAWN_SLOTS):
@@ -110,5 +110,8 @@ def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[s
                         "earlier in the file"
                     )
             if set(SLOT.sub("", text)) & set("{}"):
-                raise InputError(f"{FILE}: {key}.{name}: {text!r} has a brace that belongs to no slot")
+                raise InputError(
+                    f"{FILE}: {key}.{name}: {text!r} has a brace that belongs to no slot; remove the brace, or "
+                    "complete the slot"
+                )
         fillers[name] = texts

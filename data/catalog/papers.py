@@ -51,7 +51,7 @@ class Item:
     @model_validator(mode="after")
     def _check_paper(self) -> Self:
         if self.key.partition("-")[0] not in papers():
-            raise ValueError(f"must begin with the key of a paper: {', '.join(papers())}")
+            raise ValueError(f"the key must begin with the key of a paper: {', '.join(papers())}")
         return self
 
     @property

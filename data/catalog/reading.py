@@ -70,7 +70,7 @@ def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any
         text = _text(filename, user_bytes)
         loaded = yaml.load(text, Loader=UniqueKeyLoader) if user_bytes is None else untrusted_yaml(text)
     except yaml.YAMLError as error:
-        raise InputError(f"{filename} is not valid YAML ({' '.join(str(error).split())}); correct it") from error
+        raise InputError(f"{filename} is not valid YAML ({' '.join(str(error).split())}); correct the file") from error
     if not isinstance(loaded, dict):
         raise InputError(f"{filename}: the file must be a YAML mapping, such as `licence: CC0`")
     for key in ("source", "licence"):
@@ -119,7 +119,7 @@ def rows(filename: str, row_class: type[Entry]) -> tuple[Entry, ...]:
     try:
         records = [(n_comments + reader.line_num, record) for record in reader]
     except csv.Error as error:
-        raise InputError(f"{filename}: line {n_comments + reader.line_num}: {error}") from error
+        raise InputError(f"{filename}: line {n_comments + reader.line_num}: is not CSV: {error}") from error
     if not records or records[0][1] != columns:
         raise InputError(f"{filename}: line {n_comments + 1}: the columns must be {','.join(columns)}")
     entries_of_rows = []

@@ -80,7 +80,7 @@ def _as_tuple(names: Any) -> Any:
 def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
     for kind in CONTEXT_KINDS:
         if kind not in contexts:
-            raise ValueError(f"has no sentences of the kind {kind}; add some")
+            raise ValueError(f"has no sentences of the kind {kind}; add the key `{kind}` with sentences")
     return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
 
 
@@ -140,7 +140,7 @@ class Relation:
                 key = f"{group}[{index}]"
                 first_key = first_keys.setdefault(template.casefold(), key)
                 if first_key != key:
-                    raise ValueError(f"{key} has the same text as {first_key}: {template!r}")
+                    raise ValueError(f"{key} has the same text as {first_key}, {template!r}; write two different texts")
         return self
 
     @property

@@ -189,7 +189,7 @@ def _column(row_type: type, name: str, hint: Any) -> Column:
     sql = _sql_type(kind)
     if sql is None:
         raise TypeError(
-            f"{row_type.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool, tuple"
+            f"{row_type.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool or tuple"
         )
     element = _innermost_element(kind)
     parts = columns_of(element) if isinstance(element, type) and is_dataclass(element) else ()

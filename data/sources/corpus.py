@@ -186,7 +186,7 @@ def format_of(file: Path) -> str | None:
     return ending if ending in (*JSON_LINES, *TEXT) else None
 
 
-_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"
+_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))}, each also with {' or '.join(PACKED)}; {', '.join(PARQUET)}"
 
 
 def shards(paths: Iterable[str]) -> Mapping[str, Path]:
@@ -214,8 +214,8 @@ def _files(path: Path) -> list[tuple[str, Path]]:
         for file in unsupported:
             if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
                 raise InputError(
-                    f"{KEY}: {str(file)!r} is compressed in an unsupported way; unpack it, or compress it as "
-                    f"{' or '.join(PACKED)} (a Parquet file must be unpacked), or move it out of the folder"
+                    f"{KEY}: {str(file)!r} is compressed in an unsupported way; unpack it or move it out of the "
+                    f"folder; files other than Parquet may also be compressed as {' or '.join(PACKED)}"
                 )
         files = list(filter(format_of, all_files))
         if not files:

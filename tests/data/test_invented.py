@@ -73,6 +73,7 @@ def test_unknown_class_of_entities_is_refused(entity_class: str) -> None:
 def test_refusal_of_many_names_states_both_numbers(change: Change) -> None:
     change("name_parts.yaml", 'names: ["{root}{genus_ending} {epithet}"]', "names: [velmari, osquan]")
     with pytest.raises(
-        InputError, match=r"class taxon: 30 invented names are requested, but the parts of the class give only 2 names;"
+        InputError,
+        match="class taxon: 30 invented names are requested, but the name parts of this class give only 2 names;",
     ):
         invented_names("taxon", 30, seed=0)

@@ -89,7 +89,7 @@ def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"0x{content[error.start]:02x}"
         raise InputError(
-            f"{name}, line {line}: is not UTF-8 (byte {byte}); save the file as UTF-8, or {REMEDY}"
+            f"{name}, line {line}: is not UTF-8 (byte {byte}); save the file as UTF-8, or remove it and fetch it again"
         ) from None
     records = _records([line for line in re.split(r"(?<=\n)", text) if line], name)
     _, header, header_text = next(records, (1, [], ""))

@@ -118,7 +118,7 @@ class _Cells:
         if abs(number) == float("inf"):
             raise self.error(column, "is not a number")
         if is_count and not 0 <= number <= _LARGEST_COUNT:
-            raise self.error(column, "is not a count")
+            raise self.error(column, "is negative or too large")
         return number
 
     def edits(self) -> int | None:
@@ -150,7 +150,8 @@ class _Cells:
             raise self.error("possible_answers", "is not a JSON list")
         for form in forms:
             if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
-                raise self.error("possible_answers", f"has an entry that is not text, {printable(repr(form), 60)}")
+                problem = f"has an entry that is empty or not text, {printable(repr(form), 60)}"
+                raise self.error("possible_answers", problem)
         if answer and answer not in forms:
             self.flags.append(slots.OBJECT_NOT_AMONG_ANSWERS)
         return tuple(dict.fromkeys((answer, *forms)))

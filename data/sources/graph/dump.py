@@ -247,6 +247,6 @@ def _format(file: Path) -> ox.RdfFormat:
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
     if suffix not in FORMATS:
         raise InputError(
-            f"{file}: the format is not supported; name a file in {', '.join(FORMATS)}, which may be compressed as .gz"
+            f"{file}: the format is not supported; name a {' or '.join(FORMATS)} file, which may be compressed as .gz"
         )
     return FORMATS[suffix]

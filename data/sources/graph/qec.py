@@ -130,7 +130,10 @@ def read_qec(path: Path) -> QecDataset:
         nameless += len(all_pairs) - len(named_pairs)
         pairs.setdefault(relations[predicate].name, []).extend(named_pairs)
     if not pairs:
-        raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
+        raise InputError(
+            f"{path} is not a yago_qec.json: none of its keys is a YAGO predicate of a relation in Swaymeter's "
+            "catalog; name another file"
+        )
     warnings = []
     if skipped:
         warnings.append(f"keys left out, because the catalog has no relation for them: {', '.join(map(repr, skipped))}")
@@ -181,9 +184,9 @@ def _read_object(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; correct the path") from None
     except RecursionError:
-        raise InputError(f"{path} has JSON that is nested too deeply to be read; correct it") from None
+        raise InputError(f"{path} has JSON that is nested too deeply to be read; correct the file") from None
     except ValueError as error:
-        raise InputError(f"{path} is not JSON in UTF-8: {error}") from None
+        raise InputError(f"{path} is not JSON in UTF-8: {error}; correct the file") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} must be a JSON object, not {reprlib.repr(content)}")
     return content

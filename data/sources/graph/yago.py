@@ -100,7 +100,10 @@ def facts(
         ServiceTimeout: Even the smallest queries take too long.
     """
     if not relation.yago:
-        raise InputError(f"relation {relation.name}: YAGO has no predicate for this relation; choose another source")
+        raise InputError(
+            f"relation {relation.name}: YAGO has no predicate for this relation; choose another source, or leave the "
+            "relation out"
+        )
     choice = _Choice(relation, Entities(store))
     # Some pairs are rejected, so a page has two pairs for each requested fact, but less than MAX_ROWS rows.
     pairs_in_order = sampled_pairs(

@@ -221,8 +221,9 @@ def user_agent(contact: str | None, label: str, *, needed: bool) -> str:
     if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
         problem = f"the contact {printable(contact, 60)!r} is not valid" if contact else "no contact is set"
         raise ServiceError(
-            f"{label} requires a contact: set `services.contact` in the study file, or the variable SWAYMETER_CONTACT, "
-            f"to an e-mail address or a URL, in one line of ASCII without brackets; {problem}"
+            f"{label} requires a contact, but {problem}; set `services.contact` in the study file, or the environment "
+            "variable SWAYMETER_CONTACT, to an e-mail address or a URL, in at most 200 ASCII characters without "
+            "parentheses or backslashes"
         )
     comment = f" ({contact})" if contact else ""
     return f"swaymeter/{version('swaymeter')}{comment} python-requests/{requests.__version__}"

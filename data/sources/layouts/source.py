@@ -120,8 +120,9 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
         return nearest
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
-        f"{file} has not the form of {published.title}{part}: the file lacks the column{'s' * (len(columns) > 1)} "
-        f"{', '.join(columns)}; the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
+        f"{file} does not have the form of {published.title}{part}: the file lacks the "
+        f"column{'s' * (len(columns) > 1)} {', '.join(columns)}; "
+        f"the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 
 

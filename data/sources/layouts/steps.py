@@ -95,8 +95,7 @@ def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) 
     if len(denying_sides) != 1:
         problem = "both say no" if denying_sides else "neither says no"
         raise InputError(
-            f"memory_answer, counter_answer: {problem} to the question; one answer must say yes, and the other "
-            "answer no"
+            f"memory_answer, counter_answer: {problem} to the question; exactly one of the two answers must say no"
         )
     return denying_sides[0] if truth == "no" else next(side for side in SIDES if side not in denying_sides)
 

@@ -79,7 +79,9 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
     """Return the rows of a file; InputError if the file cannot be read, or lacks the column `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
-        raise InputError(f"{file} has no column {needed}; the file has {names_for_message(columns)}")
+        raise InputError(
+            f"{file} has no column {needed}; the file has {names_for_message(columns)}; add or rename a column"
+        )
     return rows
 
 

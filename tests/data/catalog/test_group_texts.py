@@ -78,7 +78,7 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"contexts": {"one": {"sentences": ["x"]}, "two": {"exchanged": "on"}}}, "two.exchanged: 'on' is not a set"),
         (
             {"contexts": {"one": {"sentences": ["Nobody."]}, "two": {"exchanged": "one"}}},
-            "contexts.two.exchanged: the rule 'own' exchanges no word of 'Nobody.'",
+            "contexts.two.exchanged: `exchange` has no word of 'Nobody.'",
         ),
         ({"exchange": None}, "contexts.two.exchanged: needs the key `exchange`"),
         ({"exchange": "sex"}, "exchange: no exchange rule is named 'sex'"),

@@ -75,7 +75,7 @@ def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -
             "<!doctype html><title>Sign in</title>\n",
             r"a\.nt, line 1 is not valid RDF: .*; correct the file, or",
         ),
-        ("a.txt", TURTLE, r"a\.txt: the format is not supported; name a file in \.ttl, \.nt, \.nq"),
+        ("a.txt", TURTLE, r"a\.txt: the format is not supported; name a \.ttl or \.nt or \.nq file"),
         ("a.zip", TURTLE, r"the format is not supported"),
     ],
 )

@@ -161,7 +161,7 @@ def test_conflictqa_names_the_right_answer(tmp_path: Path) -> None:
     ]
     assert [row.detail for row in sample.rejected] == [
         "ground_truth: neither memory_answer nor counter_answer states the true answer",
-        "memory_answer, counter_answer: both say no to the question; one answer must say yes, and the other answer no",
+        "memory_answer, counter_answer: both say no to the question; exactly one of the two answers must say no",
     ]
 
 
@@ -293,7 +293,7 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_questions(settings)
     message = str(raised.value)
-    assert message.startswith(f"{file} has not the form of {settings.data_set.title}")
+    assert message.startswith(f"{file} does not have the form of {settings.data_set.title}")
     assert ": the file lacks the column" in message
     assert message.endswith(
         f"; the file has question, passage, gold; download {settings.data_set.file} from "
@@ -329,10 +329,10 @@ def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptu
         sample = read_questions(options("rgb", folder))
     assert len(sample.questions) == 12
     (warning,) = caplog.messages
-    assert "mine.jsonl has not the form of RGB" in warning
+    assert "mine.jsonl does not have the form of RGB" in warning
     for file in folder.glob("en_*.json"):
         file.unlink()
-    with pytest.raises(InputError, match="has not the form of RGB"):
+    with pytest.raises(InputError, match="does not have the form of RGB"):
         read_questions(options("rgb", folder))
     (folder / "mine.jsonl").unlink()
     with pytest.raises(InputError, match=r"ends in .*; download data/en_refine\.json, .* from github\.com/"):
