@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from swaymeter.data.records.tables import CONTEXTS, QUERIES, RUNS
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, needed_tables, with_views
 from swaymeter.data.warehouse.warehouse import Warehouse, opened
 from swaymeter.tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import (
@@ -325,6 +325,19 @@ def test_views_that_a_view_reads_are_included() -> None:
     query = NamedQuery("mine", "SELECT * FROM instances")
     names = [view.name for view in with_views([query, query])]
     assert sorted(names) == ["answers_of_questions", "instances", "mine", "question_contexts", "stated_answers"]
+
+
+def test_queries_without_needed_rows_have_no_rows(loaded: Warehouse) -> None:
+    names = [query.name for query in NAMED_QUERIES.values()]
+    with_rows = loaded.with_rows(names)
+    assert {"followed", "susceptibility_by_label"} & {*with_rows} == {"followed"}
+    assert [name for name in names if name not in with_rows and len(loaded.frame(name))] == []
+
+
+def test_needed_tables_include_needs_of_views() -> None:
+    query = NamedQuery("mine", "-- needs: instances, runs\nSELECT * FROM instances, runs")
+    assert needed_tables(query) == needed_tables(NAMED_QUERIES["instances"]) | {"runs"}
+    assert not needed_tables(query) & {"instances", "answers_of_questions"}
 
 
 @pytest.mark.parametrize("rows", [small_study()["queries"], []])
