@@ -76,7 +76,7 @@ MALFORMED: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("content", "message"), MALFORMED, ids=range(len(MALFORMED)))
 def test_malformed_content_is_refused_with_its_line(content: bytes, message: str) -> None:
-    with pytest.raises(InputError, match=rf"^Some.csv, {message}.*correct the file, or remove it and") as raised:
+    with pytest.raises(InputError, match=rf"^Some.csv, {message}.*, or remove it and") as raised:
         rows_of(content, "disputable", "Some.csv")
     assert str(raised.value).isprintable()
 
