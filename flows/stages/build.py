@@ -101,8 +101,8 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, needs_several_
     """Return every candidate of a partition, with the current edits and page views of the tables of disputes.
 
     Args:
-        inputs: Artifacts of the tables `questions` and `disputes`. Both artifacts of a page have the same subject in
-            their key inputs.
+        inputs: Artifacts of the tables `questions` and `disputes`. A page of Wikipedia has one artifact of each table,
+            both with the page as `subject` in their key inputs.
         partition: The partition.
         needs_several_steps: True if several steps fetch the candidates. Such a step may also fetch questions of other
             partitions, and two steps may fetch the same question.

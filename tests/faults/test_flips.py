@@ -1,6 +1,7 @@
 """A flipped bit is noticed, costs a recomputation, or changes nothing that is read.
 
-Tests of cached responses, loaded graphs, sealed notes, converted models and packages are beside their modules.
+Tests of cached responses, loaded graphs, files with a checksum line, converted models and packages are beside their
+modules.
 """
 
 import os

@@ -37,7 +37,7 @@ from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
 DRAWN_FIGURES = len(FIGURES) - 4
-"""Number of figures on the report's page. The study has no figures of precision, of several runs and of two models."""
+"""Number of figures on the report's page. Four others need several runs, two models or the measure of precision."""
 
 
 def tree(folder: Path) -> dict[str, bytes]:

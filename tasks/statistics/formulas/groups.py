@@ -101,7 +101,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def adjust(rows: list[dict[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Add p_adjusted to the rows; rows with equal values in `columns` are one family, without columns all rows."""
+    """Add p_adjusted to the rows. A family has the rows with equal values in `columns`; without columns, all rows."""
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in columns), []).append(row)

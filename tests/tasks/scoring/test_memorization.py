@@ -172,7 +172,7 @@ def test_distinct_contexts_count_once() -> None:
     sample = replies([(None, "original")] * 4 + [("substitution", "context")] * 14)
     counts = count([*sample, *sample[-2:]])
     assert (counts["all_original"], counts["all_substitute"], counts["memorization_ratio_all"]) == (4, 14, 4 / 18)
-    assert counts["substitute"] == 16
+    assert counts["substitute"] == 16  # only the counts that begin with all_ leave repetitions out
 
 
 def test_counts_and_ratios_match_hand_worked_values() -> None:

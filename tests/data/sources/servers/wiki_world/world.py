@@ -146,4 +146,4 @@ UNUSABLE = {fact: outcome for fact, outcome in _OUTCOMES.items() if isinstance(o
 WARS = {title: tuple(War(**war) for war in page.get("disputes", ())) for title, page in _data("wars").items()}
 """The expected disputes of each controversial page."""
 UNCOUNTED: Mapping[str, Mapping[str, int]] = {title: page.get("uncounted", {}) for title, page in _data("wars").items()}
-"""Number of the other reverted pairs of each controversial page, by rejection reason."""
+"""Number of reverted edits that are no dispute, by controversial page and rejection reason."""
