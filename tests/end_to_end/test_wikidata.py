@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -108,7 +109,7 @@ def _kill_while_waiting(
 
     def tasks_wait() -> bool:
         waiting = len(gate.unanswered) - count_before
-        return waiting == PARALLEL_REQUESTS or (waiting > 0 and gate.seconds_without_request() > QUIET_SECONDS)
+        return waiting == PARALLEL_REQUESTS or (waiting > 0 and time.monotonic() - gate.last_request > QUIET_SECONDS)
 
     with study.start(*command) as running:
         wait_until(tasks_wait, running)

@@ -236,11 +236,7 @@ def prefect_server(folder: Path) -> Iterator[str]:
 
 
 def wait_until(reached: Callable[[], bool], command: Command) -> None:
-    """Wait until a condition holds.
-
-    Raises:
-        AssertionError: The command has ended, or `EVENT_SECONDS` have passed.
-    """
+    """Wait until a condition holds; AssertionError if the command has ended, or after `EVENT_SECONDS`."""
     deadline = time.monotonic() + EVENT_SECONDS
     while not reached():
         assert command.poll() is None, command.wait().output

@@ -44,7 +44,7 @@ class ResponseGate:
     _kind: str = ""
     _later_kinds: tuple[str, ...] = ()
     _event: threading.Event = field(default_factory=threading.Event)
-    _last_request: float = 0.0
+    last_request: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def close(self, number: int, kind: str, *later_kinds: str) -> None:
@@ -67,7 +67,7 @@ class ResponseGate:
         """Return the response, which waits for `open` if it is held back."""
         kind = request_kind(request)
         with self._lock:
-            self._last_request = time.monotonic()
+            self.last_request = time.monotonic()
             if self._left:
                 self._left -= kind == self._kind
                 is_delayed = kind == self._kind and not self._left
@@ -76,10 +76,6 @@ class ResponseGate:
             if is_delayed:
                 self.unanswered.append(request)
         return replace(response, hold=self._event) if is_delayed else response
-
-    def seconds_without_request(self) -> float:
-        """Return the seconds since the last request."""
-        return time.monotonic() - self._last_request
 
     def answered(self, requests: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
         """Return the requests whose responses were not held back."""

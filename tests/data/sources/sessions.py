@@ -36,12 +36,7 @@ def new_session(
     rerun: int = 0,
     **service: Any,
 ) -> Session:
-    """Return a session whose waits only put the clock forward.
-
-    Args:
-        folder: The folder of cached responses.
-        service: Further arguments of `Service`.
-    """
+    """Return a session whose waits put the clock forward; `folder` has its cached responses, `service` its options."""
     limits = {"requests_per_minute": 60_000, "timeout_s": 5, **service}
     options: dict[str, Any] = {"contact": contact, "offline": offline, "rerun": rerun}
     return Session(Service(address=address, **limits), cache=folder, now=clock.now, sleep=clock.sleep, **options)

@@ -2,8 +2,7 @@
 
 The values of statements are a mapping by property, then by the last letter of the statement's id:
 `{"P106": {"a": "Q101", "b": "Q102 deprecated"}}`. A value is an item, "?" (unknown), "-" (no value) or a text
-without spaces; a rank other than normal follows a space. A property with one statement may have the value alone:
-`{"P106": "Q101"}`.
+without spaces; a rank other than normal follows a space. A single statement may be a value alone: `{"P106": "Q101"}`.
 """
 
 import json
