@@ -28,6 +28,7 @@ from swaymeter.data.sources.own.lists import contexts_in_cell, list_in, none_whe
 MAX_CHARACTERS = 1_000_000
 """Limit of the characters of a text."""
 CONTROL_CHARACTER = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
+"""A control character other than a tab or line break, or a lone surrogate."""
 _KIND_ADVICE = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
 
 
@@ -112,8 +113,11 @@ class OwnContext(BaseModel):
         cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
             name = _SHORT_NAMES.get(key.strip().lower(), key)
-            if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
+            if none_where_empty(value) is None:
+                continue
+            if name in cells and cells[name] != value:
                 raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
+            cells[name] = value
         # An invalid value, such as a list under `title`, moves to the column `title of the context`.
         for name in ABOUT_PASSAGES:
             if name in cells and not _is_valid_value(name, cells[name]):
@@ -202,9 +206,8 @@ class OwnRow(BaseModel):
                 raise validation_error([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
         right_forms = {form.casefold() for form in (self.answer, *self.aliases)}
         for context in self.contexts:
-            if context.kind == "conflicting" and right_forms & {
-                form.casefold() for form in (context.answer or "", *context.aliases)
-            }:
+            stated_forms = {form.casefold() for form in (context.answer or "", *context.aliases)}
+            if context.kind == "conflicting" and right_forms & stated_forms:
                 raise validation_error(
                     [
                         Problem(

@@ -69,7 +69,7 @@ class QuestionFile(QuestionsOptions, OwnFile):
         return passages | ({"neutral": True} if self.neutral else {})
 
     def usable_in_sets(self, file_questions: FileQuestions) -> FileQuestions:
-        """Reject questions with too few passages for every evidence set, and drop passages that no set uses.
+        """Reject questions that can fill no evidence set, and drop passages that no set uses.
 
         `arrange` builds the contexts of the sets after the draw, because a study may draw few of many questions.
         """
@@ -195,6 +195,8 @@ def _read_questions(
     """
     rows, layout = question_rows(path, dict(columns), reply_columns)
     file_questions = questions_of(rows, origin, dict(columns), reply_columns=reply_columns)._replace(layout=layout)
+    if not (file_questions.questions or file_questions.rejected):
+        raise InputError(f"{path} has no questions; add questions to the file")
     for column, recorded in file_questions.replies.items():
         if recorded and all(reply is None for reply in recorded.values()):
             raise InputError(f"{path} has no reply in the column {column}; name a column with replies")
@@ -278,11 +280,13 @@ def _with_none_for_empty(content: FileRows, reply_columns: Sequence[str]) -> Fil
     return content._replace(rows=rows)
 
 
-def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], reply_columns: Sequence[str]) -> list[FileRow]:
+def _with_replies(
+    rows: Sequence[FileRow], original_rows: Sequence[FileRow], reply_columns: Sequence[str]
+) -> list[FileRow]:
     if not reply_columns:
         return [*rows]
     rows_with_replies = []
-    for row, original_row in zip(rows, original, strict=True):
+    for row, original_row in zip(rows, original_rows, strict=True):
         recorded = {name: original_row.cells[name] for name in reply_columns if name in original_row.cells}
         rows_with_replies.append(row._replace(cells={**row.cells, **recorded}))
     return rows_with_replies

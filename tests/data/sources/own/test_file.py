@@ -503,5 +503,18 @@ def test_unusable_values_are_named(cells: dict[str, Any], start: str, tmp_path: 
     assert reasons(result)[0].startswith(start)
 
 
+def test_equal_values_of_one_column_are_accepted(tmp_path: Path) -> None:
+    row = {"question": "Who?", "answer": "Oslo", "contexts": [{"text": "In Oslo.", "context": "In Oslo."}]}
+    (context,) = only_question(read(tmp_path, json.dumps(row), "mine.jsonl")).contexts
+    assert context.text == "In Oslo."
+
+
+def test_data_set_without_questions_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "squad.json"
+    file.write_text(json.dumps({"version": "1.1", "data": [{"title": "Oslo", "paragraphs": []}]}))
+    with pytest.raises(InputError, match=r"squad\.json has no questions; add questions to the file"):
+        read_questions(OwnQuestions(file=str(file)))
+
+
 def test_alias_without_words_is_ignored(tmp_path: Path) -> None:
     assert only_question(read(tmp_path, csv_text("q2,Who?,Norway,🇳🇴|Noreg,In Norway.,supporting,,"))).object == "Norway"
