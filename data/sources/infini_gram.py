@@ -1,10 +1,10 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
     count           the number of occurrences of tokens. If a text is sent, the response also has the text's tokens
-    count of a CNF  an estimate of how often the rarer of two clauses stands near the other clause. The clauses have
-                    names: the conjunctive normal form (A OR B) AND (C OR D) has the clauses A OR B and C OR D. The API
-                    samples a frequent clause, but not every response says so. It misses some names near the ends of
-                    documents
+    count of a CNF  an estimate of how often the rarer of two clauses stands near the other clause. A clause is a
+                    choice of names: the conjunctive normal form (A OR B) AND (C OR D) has the clauses A OR B and
+                    C OR D. The API samples a frequent clause, but not every response says so. The API misses some names
+                    near the ends of documents
     find_cnf        the positions of all occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
@@ -101,7 +101,7 @@ class InfiniGramApi:
         The API reads AND and OR between words as operators. So "war AND peace" is sent as "war" and "AND peace".
 
         Raises:
-            ServiceError: the tokenizer decodes the tokens as another text.
+            ServiceError: The tokenizer decodes the tokens as another text.
         """
         responses = [self._ask(_tokens_and_count, "count", query=words) for words in _SPACE_BEFORE_OPERATOR.split(name)]
         ids = tuple(token for tokens, _ in responses for token in tokens)
@@ -244,7 +244,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[s
 
 
 def merge_passages(passages: Iterable[Passage]) -> Iterator[Ids]:
-    """Merge passages that overlap and yield their tokens; a whole document replaces its other passages."""
+    """Merge passages that overlap or adjoin, and yield their tokens; a whole document replaces its other passages."""
     ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
     for _, group in groupby(ordered, lambda passage: passage.document):
         document_passages = list(group)

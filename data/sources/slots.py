@@ -147,9 +147,8 @@ def with_flags_of_duplicates(questions: Sequence[Question]) -> list[Question]:
         right_answers[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
 
     def further_flags(question: Question) -> tuple[str, ...]:
-        is_other_answer = question.replacement.casefold() in right_answers[_fact(question)] and not (
-            REPLACEMENT_IS_ANSWER in question.flags or question.partition == "disputable"
-        )
+        is_compared = question.partition != "disputable" and REPLACEMENT_IS_ANSWER not in question.flags
+        is_other_answer = is_compared and question.replacement.casefold() in right_answers[_fact(question)]
         folded = _folded_question(question)
         is_duplicate = bool(folded) and counts[folded] > 1
         return _raised_flags({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: is_duplicate})

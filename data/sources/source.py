@@ -252,7 +252,7 @@ class FactSource:
         options: the pydantic model of the section `facts`.
         key: (options, relation, seed, access) -> all inputs of the fetched facts as JSON values; InputError for an
             unreadable input.
-        fetch: (options, relation, seed, access) -> the facts; InputError without facts.
+        fetch: (options, relation, seed, access) -> the facts; InputError or an empty sequence without facts.
         graphs: (options, access) -> the graphs in which invented names must not occur.
         graph: (options, access) -> the graph of the facts; None for a source that is not a graph.
         at_hand: True if the facts are read without a service, so that a run with too few facts is refused at its start.

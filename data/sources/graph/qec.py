@@ -7,8 +7,8 @@ an entity with several answers has several positions:
     entities, answers                 English names; for a literal, its text
     entity_uris, answer_uris          the IRIs; for a literal, its text again
     entity_uri_to_degree              number of the graph's triples with the entity
-    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; the published file counts only
-                                      triples with the entity as the subject, or for `reverse-` as the object
+    entity_uri_to_predicate_degree    number of the predicate's triples with the entity as the subject, or for
+                                      `reverse-` as the object
 
 Further keys are written and not read: gpt_fake_entities (invented names), query_forms {open, closed: [text]},
 context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file
@@ -202,11 +202,11 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
             RelationName(relation.name),
             first.entity,
             first.answer,
-            None,
-            None,
-            None,
-            SOURCE,
-            LICENCE,
+            subject_id=None,
+            object_id=None,
+            id_source=None,
+            source=SOURCE,
+            licence=LICENCE,
             subject_uri=_iri(first.entity_uri),
             object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
             other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),

@@ -112,7 +112,7 @@ def count(term: Term) -> int:
 
 
 def is_iri(value: str) -> bool:
-    """Return True for a value that a query can contain: an absolute IRI without space, bracket, quote or backslash."""
+    """Return True for an absolute IRI without the characters that SPARQL forbids in IRIs, such as spaces and quotes."""
     return _IRI.fullmatch(value) is not None
 
 
@@ -134,10 +134,10 @@ def string(value: str, language: str | None = None) -> str:
     """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
         raise InputError(f"{value[:200]!r} has a lone surrogate, which is not text; a SPARQL query needs text")
-    # A backslash is doubled: \u0022 becomes \\u0022. Some services decode \uXXXX first, and would read the second
-    # backslash and u0022 as a quote. So a u after a backslash is written as \u0075.
 
     def escape_backslash(match: re.Match[str]) -> str:
+        # A backslash is doubled: \u0022 becomes \\u0022. Some services decode \uXXXX first, and would read the second
+        # backslash and u0022 as a quote. So u or U after a backslash is written as \u0075 or \u0055.
         return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")
 
     escaped = re.sub(r"\\([uU]?)", escape_backslash, value)
@@ -157,6 +157,7 @@ def _problem(content: Any) -> ServiceError | TransientError | None:
 
 
 def _rows(content: Any) -> list[Row | None]:
+    """Return the rows of a response; None for a row with a blank node."""
     rows: list[Row | None] = []
     bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):
@@ -169,6 +170,7 @@ def _rows(content: Any) -> list[Row | None]:
 
 
 def _term(entry: Mapping[str, Any]) -> Term | None:
+    """Return a term of a response; None for a blank node."""
     kind, value, datatype, language = entry["type"], entry["value"], entry.get("datatype"), entry.get("xml:lang")
     if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
         raise TypeError("the value, datatype or language of a term is not text")

@@ -66,7 +66,7 @@ FURTHER_LANGUAGES = (
 )
 """Languages besides English in which names are looked up; Wikidata writes nb for Norwegian."""
 MAX_TEXTS = 400
-"""Limit of the texts in a query that looks up names, each in every language."""
+"""Limit of the texts in a query that looks up names; each name is a text in every language, and without a language."""
 
 # Rejection reasons of pairs of an entity and its answer.
 NO_NAME = "no English name of the subject"
@@ -105,7 +105,8 @@ def facts(
             "relation out"
         )
     choice = _Choice(relation, Entities(store))
-    # Some pairs are rejected, so a page has two pairs for each requested fact, but less than MAX_ROWS rows.
+    # Some pairs are rejected. So a page has two pairs for each requested fact, but less than MAX_ROWS rows; and a block
+    # has up to 20 pairs more than requested.
     pairs_in_order = sampled_pairs(
         store,
         relation.yago,

@@ -28,7 +28,7 @@ class Response:
         body: The decompressed body; empty once `content` is read from it.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds in its header Retry-After; None without the header.
-        rerun: Time in ms of the --force or --refresh that cached the response; 0 without one.
+        rerun: Time in ms of the --force or --refresh that cached the response; 0 for a run without these options.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -71,12 +71,12 @@ def reading_problem(error: Exception) -> str:
     return printable(f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__, 160)
 
 
-def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
-    """Return a function that returns an error if `reads` raises one of MISREAD for a content."""
+def reading_check(read: Callable[[Any], object]) -> ErrorOf:
+    """Return a function that returns an error if `read` raises one of MISREAD for a content."""
 
     def problem(content: Any) -> ServiceError | None:
         try:
-            reads(content)
+            read(content)
         except MISREAD as error:
             reason = reading_problem(error)
             message = f"JSON that is not the expected response ({reason}); correct the address of the service"

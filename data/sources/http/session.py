@@ -57,7 +57,7 @@ class Session:
         sleep: Waits for a number of seconds; by default, a wait that `close` ends.
 
     Raises:
-        ServiceError: The contact is not valid.
+        ServiceError: The contact is not valid, or a needed contact is missing.
         WorkspaceError: The cache cannot be used.
     """
 
@@ -130,7 +130,7 @@ class Session:
         Raises:
             ServiceError: The service fails, its response is invalid, or a run is offline and has no cached response.
             ServiceTimeout: The service takes too long; a request for less may succeed.
-            ServiceBudget: The run has sent all its requests, or the service refuses more requests.
+            ServiceBudget: The run has sent `max_requests` requests, or the service refuses more requests.
         """
         request = self._prepared(form, method, path, accept, as_json=as_json)
         read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
@@ -164,7 +164,8 @@ class Session:
         address = f"{self.service.address.rstrip('/')}/{path}" if path else self.service.address
         address += f"?{self.service.query}" if self.service.query else ""
         content: Any = dict(sorted(form.items()))
-        fields = {"params" if method == "GET" else "json" if as_json else "data": content}
+        body_argument = "json" if as_json else "data"
+        fields = {"params" if method == "GET" else body_argument: content}
         try:
             return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **fields).prepare()
         except requests.RequestException as error:

@@ -64,8 +64,8 @@ class Form(Entry):
     contexts: str | tuple[ContextRule, ...]
     """The rules of the contexts, or the path of a list of contexts, each a text or an object."""
     keep: tuple[str, ...] | Literal["all"] = ()
-    """Further columns of the file that stay. With `all`, every column stays that has no lists or objects and that the
-    form does not use."""
+    """Further columns of the file that stay. With `all`, every column without lists and objects stays, except the
+    columns of `question`, `answers`, `aliases`, `id` and `needs`."""
 
 
 class PassageForm(Entry):

@@ -62,7 +62,10 @@ def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
 
 
 def exists_at(cells: Cells, path: str) -> bool:
-    """Return True if the cells have the keys of a path; the items of an empty list count as having the keys."""
+    """Return True if the cells have the keys of a path.
+
+    For `[*]`, only the first item of a list is examined; an empty list counts as having the keys.
+    """
 
     def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
         if not parts:
@@ -133,11 +136,12 @@ def texts(cells: Cells, path_or_template: str, *, needed: bool = True) -> list[s
         InputError: The list cannot be read, or the list has no text and is `needed`.
     """
     try:
-        items = texts_in_cell(
-            text(cells, path_or_template) if path_or_template.startswith("=") else value_at(cells, path_or_template)
-        )
+        is_template = path_or_template.startswith("=")
+        items = texts_in_cell(text(cells, path_or_template) if is_template else value_at(cells, path_or_template))
     except ValueError as error:
         raise InputError(f"{path_or_template}: {error}") from None
-    if not (values := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:
+    distinct_texts = dict.fromkeys(str(item).strip() for item in items)
+    values = [item for item in distinct_texts if item]
+    if needed and not values:
         raise InputError(f"{path_or_template}: is missing")
     return values

@@ -111,8 +111,10 @@ def _further_columns(cells: Cells, form: Form) -> dict[str, Any]:
 
 def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
     for paths, must_be_equal in ((rule.if_equal, True), (rule.unless_equal, False)):
-        if paths and (text(cells, paths[0]) == text(cells, paths[1])) is not must_be_equal:
-            return
+        if paths:
+            is_equal = text(cells, paths[0]) == text(cells, paths[1])
+            if is_equal != must_be_equal:
+                return
     if rule.each is None:
         yield _context(cells, rule)
         return

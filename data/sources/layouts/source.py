@@ -1,4 +1,4 @@
-"""Published data sets as sources of questions: a user's copy is read by the description of the data set."""
+"""Published data sets as sources of questions. The description of a data set shows how a user's copy is read."""
 
 import logging
 from collections.abc import Mapping
@@ -114,14 +114,14 @@ def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
 
 
 def _form(published: DataSet, file: Path, content: FileRows) -> Form:
-    missing_columns = [(form, missing_of(form, content)) for form in published.forms]
-    nearest, columns = min(missing_columns, key=lambda item: len(item[1]))
-    if not columns:
+    forms = [(form, missing_of(form, content)) for form in published.forms]
+    nearest, missing = min(forms, key=lambda item: len(item[1]))
+    if not missing:
         return nearest
     part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
         f"{file} does not have the form of {published.title}{part}: the file lacks the "
-        f"column{'s' * (len(columns) > 1)} {', '.join(columns)}; "
+        f"column{'s' * (len(missing) > 1)} {', '.join(missing)}; "
         f"the file has {names_for_message(content.columns) or 'none'}; {_remedy(published)}"
     )
 

@@ -21,10 +21,10 @@ The returned function adds columns to the row, or refuses the row with an InputE
 
 def clasheval(cells: Cells) -> Cells:
     """Add the degree of the change, if the row has a degree; refuse a changed answer with an unchanged context."""
-    answer, changed_answer, original, changed = (
+    answer, changed_answer, context, changed_context = (
         text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
     )
-    if changed == original and changed_answer != answer:
+    if changed_context == context and changed_answer != answer:
         raise InputError("context_mod: equals context_original, but answer_mod differs from answer_original")
     degree = none_where_empty(cells.get("mod_degree", cells.get("mod_type")))
     return cells if degree is None else {**cells, "degree": degree}

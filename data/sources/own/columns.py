@@ -192,8 +192,9 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], rep
         raise InputError(
             f"{file} {', and '.join(problems)}; the file has {names_for_message(content.columns)}; {'; '.join(advice)}"
         )
-    if paths := {name: path for name, path in paths.items() if name not in columns}:
-        raise InputError(f"{file} has JSON objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
+    if unmapped_paths := {name: path for name, path in paths.items() if name not in columns}:
+        names = " and in ".join(unmapped_paths)
+        raise InputError(f"{file} has JSON objects in the column {names}; {_map_advice(unmapped_paths)}")
     truths = [name for name in unmapped if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(

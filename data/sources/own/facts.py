@@ -45,6 +45,13 @@ def _item(value: str | None) -> WikidataId | None:
         raise ValueError(f"{error}, or leave the cell empty") from None
 
 
+def _kind_or_base(value: Any) -> Any:
+    """Return a kind in lower case, or base for a blank text; another value unchanged."""
+    if not isinstance(value, str):
+        return value
+    return value.strip().lower() or "base"
+
+
 Name = Annotated[Text, StringConstraints(max_length=1000), AfterValidator(_single_line)]
 """A text on one line."""
 OptionalName = Annotated[Name | None, BeforeValidator(none_where_empty)]
@@ -74,9 +81,7 @@ class ContextRow(RelationRow):
     """A context before every query of the relation; its text is about `entity`, and states `object` as the answer."""
 
     text: Text
-    kind: Annotated[
-        ContextKind, BeforeValidator(lambda value: value.strip().lower() or "base" if isinstance(value, str) else value)
-    ] = "base"
+    kind: Annotated[ContextKind, BeforeValidator(_kind_or_base)] = "base"
     entity: OptionalName = None
     object: OptionalName = None
 

@@ -289,7 +289,7 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)
 
-    header, data = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
+    header, data = _list_at(document, "columns"), _list_at(document, "data")
     if header and _all_are(str, header) and _all_are(list, data):  # pandas' orient="split"
         return [dict(zip(header, row, strict=False)) for row in data]
     values: list[Any] = list(document.values())
@@ -299,15 +299,23 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
         return [{name: document[name][row] for name in document} for row in values[0]] if is_by_column else values
     lists: dict[str, list[Any]] = {name: value for name, value in document.items() if isinstance(value, list) and value}
     object_lists = {name: rows for name, rows in lists.items() if _all_are(dict, rows)}
-    if len(lists) == len(document) > len(object_lists) and len({*map(len, values)}) == 1:  # a list for each column
+    has_only_lists, has_only_object_lists = len(lists) == len(document), len(object_lists) == len(document)
+    # A list for each column, with a cell for each row.
+    if has_only_lists and not has_only_object_lists and len({*map(len, values)}) == 1:
         return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
     if has_expected(document):
         return [document]
     tables = {name: rows for name, rows in object_lists.items() if has_expected(rows[0])}
-    tables = tables or (object_lists if len(object_lists) == len(document) else {})
+    tables = tables or (object_lists if has_only_object_lists else {})
     if len(tables) > 1:
         raise InputError(f"{file} has several lists: {names_for_message([*tables])}; keep only the list with the rows")
     return next(iter(tables.values()), [document])
+
+
+def _list_at(document: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list at a key; an empty list for any other value."""
+    value = document.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _all_are(kind: type, values: Iterable[Any]) -> bool:

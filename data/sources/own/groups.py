@@ -136,7 +136,7 @@ class Groups(FactsOptions, _Files):
         return refuse_repeated(tuple(names), "set")
 
     @model_validator(mode="after")
-    def _check_file(self) -> "Groups":
+    def _refuse_redundant_keys(self) -> "Groups":
         choice_keys = ("real_entities", "choice", "invented", "invented_model", "absent_from")
         if redundant := [name for name in choice_keys if name in self.model_fields_set]:
             message = "the file names the entities; leave this key out, or limit the entities by `per_label`"
@@ -165,25 +165,25 @@ class Groups(FactsOptions, _Files):
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
+def _read(file: Path, digest: str, has_pairs: bool) -> tuple[LabelledEntity, ...]:
     """Return the entities of a file, cached by its digest; InputError for fewer than two labels."""
     # Each row has two keys: the entity's full name, and the set of a pair's names, which may be in either order.
     locations: dict[frozenset[str] | str, str] = {}
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
-        row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)
+        row = row_of(PairRow, cells) if has_pairs else row_of(EntityRow, cells)
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
             raise InputError("label, type: 'all' already means every label and every type; write another word")
-        if pairs and len({name.casefold() for name in names}) < 2:
+        if has_pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity1, entity2: are both {names[1]}; name two different entities")
         if other := locations.get(frozenset(names)) or locations.get(entity.name):
             raise InputError(f"has {entity.name}, and so has {other}; delete one of the two rows")
         locations[frozenset(names)] = locations[entity.name] = location
         return entity
 
-    entities = usable_rows(file, "entity1" if pairs else "entity", check)
+    entities = usable_rows(file, "entity1" if has_pairs else "entity", check)
     for column, names in (
         ("label", [entity.label for entity in entities]),
         ("entity", [entity.name for entity in entities]),
@@ -213,8 +213,20 @@ def _alike(names: Iterable[str]) -> str:
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
     entities = options.group(relation, seed).entities
-    name = RelationName(relation)
-    return [Fact(name, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
+    name, (source, licence) = RelationName(relation), options.origin
+    return [
+        Fact(
+            name,
+            entity.name,
+            entity.label,
+            subject_id=None,
+            object_id=None,
+            id_source=None,
+            source=source,
+            licence=licence,
+        )
+        for entity in entities
+    ]
 
 
 GROUPS = FactSource.from_file("groups", Groups, VERSION, _facts)

@@ -45,7 +45,10 @@ def texts_in_cell(value: Any) -> list[Any]:
         text = value.strip()
         value = list_in(text)
         if value is None:
-            is_broken_list = text.startswith("[") and (("," in text and text.endswith("]")) or "]" not in text)
+            # "[sic]" and "[1] A text" are no lists.
+            has_end = "]" in text
+            has_several_items = "," in text and text.endswith("]")
+            is_broken_list = text.startswith("[") and (has_several_items or not has_end)
             if is_broken_list or text.startswith((*_LIST_BEGINNINGS, "{'", '{"', "array(")):
                 raise ValueError(f'{_UNREADABLE}; write texts with | between them, or a JSON list: ["a", "b"]')
             value = [part.strip() for part in text.split("|")]

@@ -62,8 +62,8 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
 
     Args:
         path: The study file's value for the path; not yet validated.
-        read: Returns the content: a mapping by name, or an object with this mapping as attribute.
-        key: Name of this attribute, `relations` or `contexts`; also begins names in messages, such as `contexts.all`.
+        read: Returns the content: a mapping by name, or an object whose attribute `key` is such a mapping.
+        key: `relations` or `contexts`; in messages, it begins the path of a name, such as `contexts.all`.
         advice: Remedy at the end of messages.
 
     Raises:

@@ -127,7 +127,7 @@ class QuestionsInSets(NamedTuple):
     Attributes:
         questions: The questions with enough passages for at least one set.
         lacking: The number of questions with too few passages for a set, by set.
-        without_set: The questions with too few passages for every set.
+        without_set: The questions that can fill no set.
     """
 
     questions: list[Question]

@@ -364,7 +364,10 @@ def _our_names(rows: Iterable[FileRow], columns: Mapping[str, str]) -> dict[str,
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
-    """Return Swaymeter's name of a column; if "answer" is mapped to another column, it becomes "answer of the file"."""
+    """Return Swaymeter's name of a column in the file.
+
+    If the user maps "answer" to another column, the file's own column "answer" becomes "answer of the file".
+    """
     for ours, theirs in columns.items():
         if theirs == name:
             return ours
