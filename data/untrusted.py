@@ -1,6 +1,6 @@
 """A reader of users' YAML files that runs no code, and takes little time and memory for any content.
 
-The module imports only PyYAML.
+Besides the standard library, the module imports only PyYAML.
 """
 
 from pathlib import Path

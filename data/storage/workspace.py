@@ -198,7 +198,10 @@ class Workspace:
 
     @property
     def is_writable(self) -> bool:
-        """True if the operating system permits writing; otherwise only a run whose artifacts are all done succeeds."""
+        """True if the folder does not exist yet, or the operating system permits writing.
+
+        In a folder that is not writable, only a run whose artifacts are all done succeeds.
+        """
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
     def check_mounted(self) -> None:

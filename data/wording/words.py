@@ -152,17 +152,17 @@ def words(text: str) -> tuple[Word, ...]:
     tokens = [*_tokens(with_dates(_plain_letters(text)))]
     all_words = _with_shared_units([*with_numerals(tokens)])
     without_articles: list[Word] = []
-    begins_clause = article = False
+    begins_clause = has_article = False
     for index, word in enumerate(all_words, 1):
         begins_clause |= word.begins_clause
         after = all_words[index] if index < len(all_words) else None
         if word.text in ("a", "an", "the") and after and not (after.begins_clause or after.joined):
-            article = True
+            has_article = True
             continue
-        if begins_clause or article:
-            word = word._replace(begins_clause=begins_clause, article=article)
+        if begins_clause or has_article:
+            word = word._replace(begins_clause=begins_clause, article=has_article)
         without_articles.append(word)
-        begins_clause = article = False
+        begins_clause = has_article = False
     return tuple(without_articles)
 
 
@@ -198,7 +198,7 @@ def _plain_letters(text: str) -> str:
 
 def _tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of a text. Punctuation is no token, but begins a clause or joins two words."""
-    begins_clause, hyphen, end, kind = False, False, 0, "other"
+    begins_clause, has_hyphen, end, kind = False, False, 0, "other"
     for match in _TOKEN.finditer(text):
         kind_before, kind = kind, match.lastgroup or ""
         follows_character = end == match.start()  # no space before the token
@@ -206,8 +206,8 @@ def _tokens(text: str) -> Iterator[Token]:
         begins_clause |= "\n" in text[end : match.start()]
         end = match.end()
         if kind == "other":
-            hyphen = match[0] == "-" and follows_token and not text[end : end + 1].isspace()
-            begins_clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not hyphen
+            has_hyphen = match[0] == "-" and follows_token and not text[end : end + 1].isspace()
+            begins_clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not has_hyphen
             continue
         lower = match[0].casefold()
         if kind in ("katakana", "character"):
@@ -216,9 +216,9 @@ def _tokens(text: str) -> Iterator[Token]:
         else:
             has_stems = kind == "word" and (not lower.isascii() or "'" in lower)
             stems = tuple(_folded(stem) for stem in _stems(lower)) if has_stems else ()
-            joined = hyphen and follows_character
+            joined = has_hyphen and follows_character
             yield Token(kind, match[0], _folded(lower), begins_clause, joined, follows_token, stems)
-        begins_clause = hyphen = False
+        begins_clause = has_hyphen = False
 
 
 @lru_cache(maxsize=16384)  # the words of a language recur

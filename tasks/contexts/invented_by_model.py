@@ -157,5 +157,5 @@ def _is_remark(line: str) -> bool:
 
 def _is_proper(name: str) -> bool:
     initials = [next((character for character in word if character.isalnum()), "a") for word in name.split()]
-    capital = [first.isdigit() or first != first.lower() for first in initials]
-    return capital[0] and 2 * sum(capital) >= len(capital)
+    are_capitals = [first.isdigit() or first != first.lower() for first in initials]
+    return are_capitals[0] and 2 * sum(are_capitals) >= len(are_capitals)

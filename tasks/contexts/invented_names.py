@@ -93,7 +93,7 @@ def fetch_invented_names(
 
 
 def _name_function(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """Return a function of a number that invents so many names, or returns the catalog's whole list.
+    """Return a function that invents a requested number of names, or returns the catalog's whole list.
 
     A larger number gives the same names first.
     """

@@ -81,7 +81,7 @@ def _summary(rejected: Iterable[Rejected]) -> str:
 
 
 def _check_answers(questions: Sequence[Question]) -> list[Question]:
-    """Flag questions with a passage that lacks the passage's answer; log these, ambiguous passages and long answers."""
+    """Flag questions with a passage that lacks its answer; log such passages, ambiguous passages and long answers."""
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(

@@ -1,7 +1,7 @@
 """A sample of the facts of a property, from the Wikidata Query Service or any graph with Wikidata's predicates.
 
 The graph is queried for pairs in the order of their sampling keys (`data.sources.graph.pairs`), until both items of
-enough pairs have an article in the English Wikipedia. Of each subject, only the first pair counts.
+enough pairs have an article in the English Wikipedia. Of each subject, only the first such pair counts.
 """
 
 import logging

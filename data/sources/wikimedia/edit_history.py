@@ -193,8 +193,8 @@ def _effect(revision: Revision, property_id: WikidataId) -> Effect:
 def _classify(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Classification:
     classification, revision_ids = _Classification(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
-    # The number of certain changes by unreadable revisions since `before`; True if such a revision may be a change.
-    changes_between, has_possible_change = 0, False
+    changes_between = 0  # certain changes by unreadable revisions since `before`
+    has_possible_change = False  # True if an unreadable or deleted revision since `before` may be a change
     for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:
             classification.hidden.append(revision.parent_id)

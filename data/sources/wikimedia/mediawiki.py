@@ -152,7 +152,7 @@ class Wiki:
         return contents
 
     def _contents(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the contents with one request; a request that takes too long is halved."""
+        """Return the contents, requested together; a request that takes too long is split into two halves."""
         form = {"prop": "revisions", "revids": "|".join(map(str, ids)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:

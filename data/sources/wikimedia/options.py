@@ -22,11 +22,11 @@ class TriplesOptions(Options):
     """popqa: PopQA's list, from `file` or the Hugging Face hub. file: the list in `file`. wikidata: pairs drawn by
     Wikidata's query service."""
     file: NamedPath | None = None
-    """A copy of PopQA's list, or a CSV file of triples."""
+    """A copy of PopQA's list, or a list of triples in CSV, JSON or Parquet."""
     properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(refuse_repeated, kind="property"))] = ()
     """Only these properties, such as P36; empty for all properties of a list."""
     per_property: int | None = Field(default=100, ge=1, le=1_000_000)
-    """Number of triples of each property, drawn by the study's seed; null for all."""
+    """Number of triples of each property, drawn by the study's seed; null for all triples of a list."""
 
     @model_validator(mode="after")
     def _complete(self) -> "TriplesOptions":

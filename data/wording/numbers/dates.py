@@ -6,7 +6,7 @@ A time of day is one word. If its half of the day is clear (9 p.m. = 21:00 = nin
 clock2100. Otherwise the word is dial0900, a time on a dial of 12 hours (9:00 = nine o'clock).
 
 Not every date is read. From 5/6/1990 only the year is read, because the order of month and day is ambiguous. "8h" is
-read as a duration, and "half nine" as ordinary words.
+read as a duration, and "half nine" as two numbers.
 """
 
 import re

@@ -60,7 +60,7 @@ _COMPOUND = re.compile(
 
 
 def german_compound(word: str) -> Fraction | None:
-    """Return the value of a German number in one word in the normal form: funfundvierzig, zweieinhalb."""
+    """Return the value of a German number in one word in the normal form (zweieinhalb); None for any other word."""
     match = _COMPOUND.fullmatch(word) if word[:3] in _BEGINNINGS else None
     if not match:
         return None

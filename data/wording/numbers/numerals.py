@@ -6,8 +6,8 @@ two and a half = 2½ = 2 1/2 = 2.5; two thirds = 2/3; third = 3rd; nineteen nine
 8, ">= 8" for 8 or more.
 
 Units are not converted (see tasks.scoring.wording.forms), and nothing is computed: 10² is not 100. 1.200 is read as one
-point two; the 1990s, 3D and 2.0.1 are words. M, B or K after a figure is a scale. A small m after a figure is a metre,
-but million in an amount of money, such as $5m.
+point two, but 2.000 as two thousand. The 1990s, 3D and 2.0.1 are words. M, B or K after a figure is a scale. A small m
+after a figure is a metre, but million in an amount of money, such as $5m.
 """
 
 import re
@@ -38,29 +38,29 @@ _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     """Yield the words of tokens, with numbers in figures and units by their name."""
-    index, currency, after_number = 0, "", False
+    index, currency, is_after_number = 0, "", False
     while index < len(tokens):
         token = tokens[index]
         if _is_plain(token):
             yield _plain_word(tokens, index)
-            index, after_number = index + 1, False
+            index, is_after_number = index + 1, False
             continue
         is_sign = token.kind == "sign"
         if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
             sign = table.SIGNS.get(token.written, token.written) if is_sign else table.SIGNS_BEFORE_NUMBERS[phrase]
             yield Word(sign, token.begins_clause, kind="sign")
-            index, after_number = index + length, False
+            index, is_after_number = index + length, False
             continue
-        if token.folded in ("a", "an") and not after_number and _is_counting_article(tokens, index):
+        if token.folded in ("a", "an") and not is_after_number and _is_counting_article(tokens, index):
             yield Word("1", token.begins_clause, kind="number")
-            index, after_number = index + 1, True
+            index, is_after_number = index + 1, True
             continue
         is_negative = token.folded in ("minus", "negative") and index + 1 < len(tokens)
         number = _number(tokens, index + is_negative, bool(currency))
         if is_negative and number.end > index + 1 and number.kind == "number":
             yield Word(f"-{number.text}", token.begins_clause, kind="number")
-            index, after_number = number.end, True
+            index, is_after_number = number.end, True
             continue
         if is_negative:
             number = _NumberMatch("", index)
@@ -69,8 +69,9 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             if comparison := number.comparison or table.SIGNS_AFTER_NUMBERS.get(_folded(tokens, number.end, 2)):
                 yield Word(comparison, token.begins_clause, kind="sign")
             yield Word(number.text, token.begins_clause, token.joined, kind=number.kind)
-            yield from [Word(currency, kind="unit")] if currency else []
-            index, currency, after_number = number.end, "", number.kind == "number"
+            if currency:
+                yield Word(currency, kind="unit")
+            index, currency, is_after_number = number.end, "", number.kind == "number"
             if _folded(tokens, index, 2) in table.SIGNS_AFTER_NUMBERS:
                 index += 2
             continue
@@ -79,15 +80,17 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
         # A single capital after a number, such as M in "section 8 M", is a word.
         elif (
             unit
-            and after_number
+            and is_after_number
             and not token.begins_clause
             and (len(token.written) > 1 or not token.written.isupper())
         ):
             yield from (Word(word, kind="unit") for word in unit.split())
-            after_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
+            is_after_number = unit in ("square", "per") or (
+                index + 1 < len(tokens) and tokens[index + 1].folded == "per"
+            )
         else:
             yield _plain_word(tokens, index)
-            after_number = False
+            is_after_number = False
         index += 1
 
 

@@ -103,6 +103,7 @@ class _Reader:
                 self._end_line()
 
     def _close_links(self, count: int) -> None:
+        """Close the innermost links with `count` closing brackets; an external link takes one, a wiki link two."""
         while count and self._reach(*((_ADDRESS, _LINK) if count > 1 else (_ADDRESS,))):
             count -= 1 if self._end().kind == _ADDRESS else 2
 
@@ -119,7 +120,7 @@ class _Reader:
     def _quotes(self, start: int, count: int) -> None:
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])  # 4: one is an apostrophe
         innermost = self.open[-1].kind if self.open else None
-        for kind in sorted(kinds, key=lambda kind: kind != innermost):
+        for kind in sorted(kinds, key=lambda kind: kind != innermost):  # the innermost kind first
             if self.counts[kind]:
                 self._close(kind)
             else:

@@ -1,4 +1,4 @@
-"""Questions about disputes. A language model writes them from disputed sentence and answer [Marjanovic et al. 2024].
+"""Questions that a language model writes from a disputed sentence and its answer [Marjanovic et al. 2024].
 
 The model writes `TRIES` samples for each dispute. The first sample that asks about the page or the disputed sentence,
 and names neither answer, becomes the question. A question depends only on seed, model and dispute. No rule checks the
@@ -40,7 +40,7 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
     """Write questions about disputes with a language model, in order; equal disputes share one question.
 
-    A dispute whose prompt exceeds the context window is rejected.
+    A dispute is rejected if its prompt and a reply exceed the context window, or if no sample can be used.
 
     Raises:
         ModelError, ScoreError: raised by `turn_prompt` and `sample_answers`.

@@ -22,7 +22,7 @@ _READ_TAGS = frozenset(
     {"b", "i", "u", "em", "strong", "small", "big", "sub", "sup", "span", "div", "p", "q", "cite", "abbr", "bdi", "bdo"}
     | {"center", "blockquote", "dfn", "font", "ins", "mark", "nowiki", "noinclude", "time", "tt", "var", "wbr"}
 )
-"""Tags whose text is read. A tag that is neither here nor in `_SKIPPED_TAGS` leaves a gap."""
+"""Tags whose text is read. Any tag that is neither here nor in `_SKIPPED_TAGS` leaves a gap, except br: a space."""
 _SKIPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "table", "li", "dd", "dt", "hr", "includeonly", "section", "templatestyles"}
 )
@@ -110,7 +110,7 @@ def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
 
 
 def _is_readable(wikitext: str) -> bool:
-    """Return True if the parser is fast enough: it reads the text after unclosed markup again."""
+    """Return True if the parser is fast enough, although the parser reads the text after unclosed markup again."""
     headings = (line for line in wikitext.split("\n") if line.startswith("="))
     if any(heading.count("<!--") > MAX_COMMENTS for heading in headings):
         return False
